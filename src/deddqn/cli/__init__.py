@@ -1,0 +1,61 @@
+"""The command line: parsing only. Every command is a module with a dataclass `Options` and ``run(options)``."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+from deddqn.names import suggestion
+
+COMMANDS = {
+    "demo": "compare the strategies on two functions and draw a picture",
+}
+"""Name -> what it does; the module is ``deddqn.cli.<name>``, imported only when the command is used."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return its exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] in ("-h", "--help"):
+        print(_help())
+        return 0
+    if given[0] == "--version":
+        from deddqn import __version__
+
+        print(f"deddqn {__version__}")
+        return 0
+    command = given[0]
+    if command not in COMMANDS:
+        print(
+            f"deddqn: unknown command {command!r}; {suggestion(command, COMMANDS)}see 'deddqn --help'", file=sys.stderr
+        )
+        return 2
+    import tyro
+
+    module = importlib.import_module(f"deddqn.cli.{command.replace('-', '_')}")
+    options = tyro.cli(module.Options, prog=f"deddqn {command}", description=COMMANDS[command], args=given[1:])
+    try:
+        return int(module.run(options) or 0)
+    except (ValueError, KeyError, FileNotFoundError, PermissionError) as error:
+        print(f"deddqn {command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"deddqn {command}: interrupted", file=sys.stderr)
+        return 130
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {what}" for name, what in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: deddqn COMMAND [OPTIONS]",
+            "",
+            "Differential Evolution that learns which move to make (DE-DDQN).",
+            "",
+            *lines,
+            "",
+            "'deddqn COMMAND --help' tells the options of a command.",
+        ]
+    )

@@ -1,0 +1,42 @@
+"""Repair of trial coordinates that left the bounds."""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from deddqn.compiled import ENGINE
+from deddqn.de.config import REPAIRS
+
+CLIP, REFLECT, MIDPOINT = (REPAIRS.index(name) for name in ("clip", "reflect", "midpoint"))
+MOST_REFLECTIONS = 100  # then the coordinate is clipped
+
+
+@njit(**ENGINE)
+def _reflect(value, low, high):
+    for _ in range(MOST_REFLECTIONS):
+        if value < low:
+            value = low + (low - value)
+        elif value > high:
+            value = high - (value - high)
+        else:
+            break
+    return min(max(value, low), high)
+
+
+@njit(**ENGINE)
+def repair(how, trial, parent, lower, upper):
+    """Bring `trial` into the bounds, coordinate by coordinate; `parent` lies inside them. Writes `trial`."""
+    for d in range(trial.size):
+        value, low, high = trial[d], lower[d], upper[d]
+        if low <= value <= high and math.isfinite(value):
+            continue
+        if not math.isfinite(value):
+            trial[d] = parent[d]
+        elif how == CLIP:
+            trial[d] = min(max(value, low), high)
+        elif how == REFLECT:
+            trial[d] = _reflect(value, low, high)
+        else:
+            trial[d] = 0.5 * parent[d] + 0.5 * (low if value < low else high)

@@ -1,0 +1,47 @@
+"""The settings of one run of Differential Evolution, with the paper's values as defaults (Table 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from deddqn.names import choice_error
+
+REPAIRS = ("clip", "reflect", "midpoint")
+UPDATINGS = ("sequential", "deferred")
+SMALLEST_POPULATION = 6  # a parent and five donors
+
+
+@dataclass(frozen=True, kw_only=True)
+class DEConfig:
+    """How to search; what to search with is the portfolio, and who chooses from it the policy.
+
+    Parameters
+    ----------
+    population_size : NP, at least 6 (a parent and five donors).
+    budget : FE^max, evaluations including the initial population.
+    repair : what happens to a coordinate outside of the bounds: "clip", "reflect" or "midpoint".
+    updating : "sequential" decides for every individual with the newest history; "deferred" proposes a whole
+        generation first, for vectorised or parallel objectives.
+    target_error : a run ends when the error is below this, where the optimum is known.
+    """
+
+    population_size: int = 100
+    budget: int = 10_000
+    repair: str = "clip"
+    updating: str = "sequential"
+    target_error: float = 1e-8
+
+    def __post_init__(self) -> None:
+        if self.population_size < SMALLEST_POPULATION:
+            raise ValueError(
+                f"population_size must be at least {SMALLEST_POPULATION} (a parent and five donors), "
+                f"got {self.population_size}"
+            )
+        if self.budget < 1:
+            raise ValueError(f"budget must be at least 1 evaluation, got {self.budget}")
+        if not self.target_error >= 0.0:
+            raise ValueError(f"target_error must be 0 or more, got {self.target_error}")
+        if self.repair not in REPAIRS:
+            raise choice_error("repair", self.repair, REPAIRS)
+        if self.updating not in UPDATINGS:
+            raise choice_error("updating", self.updating, UPDATINGS)

@@ -1,0 +1,36 @@
+"""Propose: the trial of one individual, by mutation, binomial crossover and repair (Sect. 2.1)."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from deddqn.compiled import ENGINE, INNER
+from deddqn.de.bounds import repair
+from deddqn.de.state import Count
+from deddqn.de.strategies import mutate
+from deddqn.streams import Stream, integer_below, uniform
+
+
+@njit(**ENGINE)
+def cross_over(rate, stream, parent, trial):
+    """Binomial crossover: a coordinate stays the mutant's with probability CR, and one always does.
+
+    Writes `trial`, which holds the mutant. With CR = 1 no random number is used.
+    """
+    if rate >= 1.0:
+        return
+    kept = integer_below(stream, trial.size)
+    for d in range(trial.size):
+        if uniform(stream) >= rate and d != kept:
+            trial[d] = parent[d]
+
+
+@njit(**INNER)
+def propose(search, i, op):
+    """Write the trial of individual `i` by operator `op`, and note the choice."""
+    counts = search.counts
+    parent, trial = search.parents[i], search.trials[i]
+    search.choices[i] = op
+    mutate(search.strategy[op], search.parents, i, search.donors[i], counts[Count.BEST], search.scale[op], trial)
+    cross_over(search.crossover[op], search.streams[Stream.SEARCH], parent, trial)
+    repair(counts[Count.REPAIR], trial, parent, search.search_lower, search.search_upper)

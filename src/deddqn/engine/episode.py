@@ -1,0 +1,167 @@
+"""One run as a value: what is searched, by whom, with which settings and seed; and its arena."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from deddqn.compiled import address_of
+from deddqn.de.config import REPAIRS, DEConfig
+from deddqn.de.portfolio import PAPER, Portfolio
+from deddqn.de.state import SEARCH, Count, Mark
+from deddqn.engine.memory import EPISODE, Link
+from deddqn.features.state import OBSERVER, Tally, observer_sizes
+from deddqn.policies.kernels import (
+    CHOOSE_SIGNATURE,
+    END_SIGNATURE,
+    LEARN_SIGNATURE,
+    NO_SETUP,
+    RESET_SIGNATURE,
+)
+from deddqn.policies.policy import CompiledPolicy, Policy
+from deddqn.problems.problem import Problem
+from deddqn.records import Record
+from deddqn.rewards import NEEDS_OPTIMUM, REWARD_SIGNATURE, reward_kernel
+from deddqn.streams import streams_at
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodeSpec:
+    """Everything that determines a run. The same spec gives the same run, bit for bit, through every face.
+
+    Parameters
+    ----------
+    problem, policy, portfolio, config : what, who, from which moves, how.
+    seed, repeat : the run's place among others: streams are named by seed, problem, dimension and repeat.
+    reward : name of the reward that the policy and the recorder are given.
+    observe : compute the features even if the policy does not need them.
+    generations, window : gen and W of Table 2, the memory of the history features.
+    """
+
+    problem: Problem
+    policy: Policy
+    portfolio: Portfolio = PAPER
+    config: DEConfig = field(default_factory=DEConfig)
+    seed: int = 0
+    repeat: int = 0
+    reward: str = "R2"
+    observe: bool = False
+    generations: int = 10
+    window: int = 50
+
+    def __post_init__(self) -> None:
+        if isinstance(self.policy, CompiledPolicy):
+            self.policy.check_portfolio(self.portfolio)
+        if self.generations < 2 or self.window < 1:
+            raise ValueError(
+                f"generations must be at least 2 and window at least 1, got {self.generations} and {self.window}"
+            )
+        if self.seed < 0 or self.repeat < 0:
+            raise ValueError(f"seed and repeat must not be negative, got {self.seed} and {self.repeat}")
+        reward_kernel(self.reward)
+        if self.reward in NEEDS_OPTIMUM and self.problem.optimum is None:
+            raise ValueError(f"reward {self.reward!r} needs a known optimum, but {self.problem.name!r} has none")
+
+    @property
+    def observed(self) -> bool:
+        """Whether somebody reads the features."""
+        return self.observe or self.policy.needs_features
+
+    @property
+    def memory_size(self) -> int:
+        """float64 that the policy keeps in this run."""
+        if not isinstance(self.policy, CompiledPolicy):
+            return 0
+        return self.policy.memory_size(len(self.portfolio), self.config.population_size)
+
+    @property
+    def state_rows(self) -> int:
+        """States that wait to be settled."""
+        deferred = self.config.updating == "deferred"
+        return self.config.population_size if deferred and self.observed else 0
+
+    def sizes(self) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+        """The sizes of the fields of core, search and observer."""
+        size, k = self.config.population_size, len(self.portfolio)
+        work = self.problem.objective.work_size
+        return (
+            {"NP": size, "memory": self.memory_size, "work": work},
+            {"NP": size, "D": self.problem.dimension, "K": k},
+            observer_sizes(k, self.generations, self.window, self.state_rows),
+        )
+
+    @property
+    def size(self) -> int:
+        """float64 that the run needs in all."""
+        core, search, observer = self.sizes()
+        return EPISODE.size(**core) + SEARCH.size(**search) + OBSERVER.size(**observer)
+
+
+def write_episode(spec: EpisodeSpec, arena: np.ndarray) -> None:
+    """Write a run that has not begun into `arena`, whatever was there before."""
+    arena[:] = 0.0
+    core_sizes, search_sizes, observer_sizes_ = spec.sizes()
+    core = EPISODE.write(arena, 0, **core_sizes)
+    core.links[Link.SEARCH] = EPISODE.size(**core_sizes)
+    core.links[Link.OBSERVER] = core.links[Link.SEARCH] + SEARCH.size(**search_sizes)
+    _write_search(spec, SEARCH.write(arena, core.links[Link.SEARCH], **search_sizes))
+    _write_observer(spec, OBSERVER.write(arena, core.links[Link.OBSERVER], **observer_sizes_))
+    bind(spec, arena)
+
+
+def bind(spec: EpisodeSpec, arena: np.ndarray) -> None:
+    """Write the addresses of objective, policy and reward: again after a run came from another process."""
+    links = EPISODE.view(arena, 0).links
+    objective = spec.problem.objective
+    links[Link.OBJECTIVE] = objective.address
+    _link_array(links, Link.DATA, objective.data)
+    links[Link.REWARD] = address_of(reward_kernel(spec.reward), REWARD_SIGNATURE)
+    _link_array(links, Link.REWARD_SETUP, NO_SETUP)
+    _link_array(links, Link.SETUP, NO_SETUP)
+    if isinstance(spec.policy, CompiledPolicy):
+        kernels = spec.policy.kernels
+        _link_array(links, Link.SETUP, spec.policy.setup)
+        for link, kernel, signature in (
+            (Link.CHOOSE, kernels.choose, CHOOSE_SIGNATURE),
+            (Link.RESET, kernels.reset, RESET_SIGNATURE),
+            (Link.LEARN, kernels.learn, LEARN_SIGNATURE),
+            (Link.END_GENERATION, kernels.end_generation, END_SIGNATURE),
+        ):
+            links[link] = 0 if kernel is None else address_of(kernel, signature)
+
+
+def _link_array(links: np.ndarray, link: Link, array: np.ndarray) -> None:
+    links[link], links[link + 1] = array.ctypes.data, array.size
+
+
+def _write_search(spec: EpisodeSpec, search: Record) -> None:
+    problem, config, counts = spec.problem, spec.config, search.counts
+    counts[Count.DIMENSION] = problem.dimension
+    counts[Count.ALLOCATED] = counts[Count.POPULATION] = config.population_size
+    counts[Count.N_OPS] = len(spec.portfolio)
+    counts[Count.BUDGET] = config.budget
+    counts[Count.GENERATION_SIZE] = min(config.population_size, config.budget)
+    counts[Count.DEFERRED] = config.updating == "deferred"
+    counts[Count.REPAIR] = REPAIRS.index(config.repair)
+    counts[Count.NOISY] = problem.noisy
+    search.streams[:] = streams_at(spec.seed, problem.seed_name, problem.dimension, spec.repeat)
+    search.lower[:], search.upper[:] = problem.lower, problem.upper
+    search.search_lower[:] = problem.lower if problem.bounded else -np.inf
+    search.search_upper[:] = problem.upper if problem.bounded else np.inf
+    search.strategy[:], search.scale[:], search.crossover[:] = spec.portfolio.as_arrays()
+    search.fitness[:] = np.inf
+    marks = search.marks
+    marks[Mark.F_BSF], marks[Mark.F_WSF] = np.inf, -np.inf
+    marks[Mark.DIAGONAL] = np.linalg.norm(problem.upper - problem.lower)
+    marks[Mark.OPTIMUM] = np.nan if problem.optimum is None else problem.optimum
+    marks[Mark.TARGET_ERROR] = config.target_error
+
+
+def _write_observer(spec: EpisodeSpec, observer: Record) -> None:
+    tallies = observer.tallies
+    tallies[Tally.N_OPS] = len(spec.portfolio)
+    tallies[Tally.GENERATIONS] = spec.generations
+    tallies[Tally.OBSERVED] = spec.observed
+    tallies[Tally.MAX_DIMENSION] = getattr(spec.policy, "max_dimension", 30)
+    observer.window_op[:] = -1

@@ -1,0 +1,71 @@
+"""Kernels over many runs: each takes the arenas of all lanes and does the lanes `first` to `last` - 1."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from deddqn.compiled import ENGINE, copy
+from deddqn.de.state import Count
+from deddqn.engine.loop import advance, next_point
+from deddqn.engine.memory import open_episode
+from deddqn.engine.outside import act, evaluate_proposed, observe
+
+
+@njit(**ENGINE)
+def advance_lanes(arenas, first, last, until):
+    """Run every lane until it has made `until` evaluations in all, or has ended."""
+    for lane in range(first, last):
+        advance(arenas[lane], until)
+
+
+@njit(**ENGINE)
+def record_lanes(arenas, first, last, states, actions, rewards, ends, made):
+    """Run every lane for as many decisions as the record holds, and write them down.
+
+    ``states`` (lanes, n, features) float32, ``actions`` (lanes, n), ``rewards`` (lanes, n), ``ends`` (lanes, n);
+    ``made`` (lanes,) counts the decisions. A lane that ends stops; its first evaluations are made if they were not.
+    """
+    for lane in range(first, last):
+        arena = arenas[lane]
+        core, search, observer = open_episode(arena)
+        counts, features = search.counts, observer.features
+        advance(arena, counts[Count.POPULATION])
+        k = 0
+        while k < actions.shape[1] and not counts[Count.ENDED]:
+            next_point(open_episode(arena))
+            copy(features, states[lane, k])
+            i = evaluate_proposed(arena)
+            actions[lane, k] = search.choices[i]
+            rewards[lane, k] = core.rewards[i]
+            ends[lane, k] = counts[Count.ENDED] != 0
+            k += 1
+        made[lane] = k
+
+
+@njit(**ENGINE)
+def observe_lanes(arenas, first, last, states):
+    """Bring every lane to its next decision and write its state; the initial population is evaluated if it was not."""
+    for lane in range(first, last):
+        arena = arenas[lane]
+        _, search, observer = open_episode(arena)
+        advance(arena, search.counts[Count.POPULATION])
+        if observe(arena) >= 0:
+            copy(observer.features, states[lane])
+
+
+@njit(**ENGINE)
+def act_lanes(arenas, first, last, actions, rewards, ends, states):
+    """Apply one chosen operator per lane that has not ended, and observe what follows."""
+    for lane in range(first, last):
+        arena = arenas[lane]
+        core, search, observer = open_episode(arena)
+        rewards[lane] = 0.0
+        ends[lane] = search.counts[Count.ENDED] != 0
+        if ends[lane]:
+            continue
+        act(arena, actions[lane])
+        i = evaluate_proposed(arena)
+        rewards[lane] = core.rewards[i]
+        ends[lane] = search.counts[Count.ENDED] != 0
+        if observe(arena) >= 0:
+            copy(observer.features, states[lane])

@@ -1,0 +1,184 @@
+"""Lanes: many independent runs side by side, in compiled code on all cores, without the GIL.
+
+Lanes may differ in problem, dimension, policy, portfolio and settings. Results do not depend on the number of
+threads: a lane is a run of its own, with its own random streams.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deddqn.de.state import Count, End, Mark
+from deddqn.engine.episode import EpisodeSpec, write_episode
+from deddqn.engine.lane_kernels import act_lanes, advance_lanes, observe_lanes, record_lanes
+from deddqn.engine.loop import start
+from deddqn.engine.memory import Episode, view_episode
+from deddqn.features.layout import n_features
+from deddqn.policies.policy import CompiledPolicy
+
+CHUNKS_PER_THREAD = 4  # lanes take different times; small chunks even that out
+
+
+@dataclass(frozen=True)
+class Record:
+    """Decisions of all lanes, in order; lane k made ``made[k]`` of them."""
+
+    states: np.ndarray  # (lanes, n, features) float32: the state before each decision
+    actions: np.ndarray  # (lanes, n) int64
+    rewards: np.ndarray  # (lanes, n)
+    ends: np.ndarray  # (lanes, n) bool: the run ended with this decision
+    made: np.ndarray  # (lanes,) int64
+
+
+class Lanes:
+    """A batch of runs that advance together.
+
+    Parameters
+    ----------
+    specs : one run per lane, each with a compiled policy (see `EpisodeSpec`).
+    threads : how many threads work on them; all cores by default.
+    """
+
+    def __init__(self, specs: Iterable[EpisodeSpec], *, threads: int | None = None) -> None:
+        self.specs = list(specs)
+        if not self.specs:
+            raise ValueError("specs must hold at least one run, got none")
+        for spec in self.specs:
+            _check_policy(spec)
+        self.threads = threads if threads is not None else len(os.sched_getaffinity(0))
+        if self.threads < 1:
+            raise ValueError(f"threads must be at least 1, got {self.threads}")
+        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        self.arenas = np.zeros((len(self.specs), max(spec.size for spec in self.specs)))
+        self._episodes: list[Episode] = []
+        for lane in range(len(self)):
+            self._begin(lane)
+        self._episodes = [view_episode(arena) for arena in self.arenas]
+
+    def __len__(self) -> int:
+        return len(self.specs)
+
+    def restart(self, lane: int, spec: EpisodeSpec) -> None:
+        """Begin another run in a lane; it must not need more room than the largest run so far."""
+        _check_policy(spec)
+        if spec.size > self.arenas.shape[1]:
+            raise ValueError(f"the run needs {spec.size} numbers, a lane has room for {self.arenas.shape[1]}")
+        self.specs[lane] = spec
+        self._begin(lane)
+        self._episodes[lane] = view_episode(self.arenas[lane])
+
+    def _begin(self, lane: int) -> None:
+        write_episode(self.specs[lane], self.arenas[lane])
+        start(self.arenas[lane], True)
+
+    def _each(self, kernel: Callable[..., Any], *arguments: Any) -> None:
+        """Call ``kernel(arenas, first, last, ...)`` for chunks of lanes on all threads."""
+        chunk = -(-len(self) // (self.threads * CHUNKS_PER_THREAD))
+        try:
+            if self._pool is None or len(self) == 1:
+                kernel(self.arenas, 0, len(self), *arguments)
+                return
+            jobs = [
+                self._pool.submit(kernel, self.arenas, first, min(first + chunk, len(self)), *arguments)
+                for first in range(0, len(self), chunk)
+            ]
+            errors = [error for job in jobs if (error := job.exception()) is not None]
+            if errors:
+                raise errors[0]
+        except RuntimeError:
+            for spec in self.specs:
+                spec.problem.raise_python_error()
+            raise
+
+    def advance(self, until: int | None = None) -> None:
+        """Run every lane until it made `until` evaluations in all (by default until it ends)."""
+        limit = max(spec.config.budget for spec in self.specs) if until is None else until
+        self._each(advance_lanes, limit)
+
+    def record(self, decisions: int) -> Record:
+        """Run every lane for `decisions` decisions (fewer where it ends) and write down what happened."""
+        width = self._common_width()
+        for spec in self.specs:
+            if spec.config.updating != "sequential":
+                raise ValueError(f"updating must be 'sequential' to record decisions, got {spec.config.updating!r}")
+        shape = (len(self), decisions)
+        record = Record(
+            states=np.zeros((*shape, width), dtype=np.float32),
+            actions=np.zeros(shape, dtype=np.int64),
+            rewards=np.zeros(shape),
+            ends=np.zeros(shape, dtype=np.bool_),
+            made=np.zeros(len(self), dtype=np.int64),
+        )
+        self._each(record_lanes, record.states, record.actions, record.rewards, record.ends, record.made)
+        return record
+
+    def observe(self) -> np.ndarray:
+        """The states (lanes, features) of the decisions that are due; for policies outside (see `act`)."""
+        states = np.zeros((len(self), self._common_width()))
+        self._each(observe_lanes, states)
+        return states
+
+    def act(self, actions: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Apply one operator per lane after `observe`; return next states, rewards and ends. Ended lanes stay."""
+        chosen = np.ascontiguousarray(actions, dtype=np.int64)
+        operators = np.array([len(spec.portfolio) for spec in self.specs])
+        if chosen.shape != (len(self),) or np.any(chosen < 0) or np.any(chosen >= operators):
+            raise ValueError(f"actions must be one operator number per lane ({len(self)} lanes), got {actions}")
+        states = np.zeros((len(self), self._common_width()))
+        rewards, ends = np.zeros(len(self)), np.zeros(len(self), dtype=np.bool_)
+        self._each(act_lanes, chosen, rewards, ends, states)
+        return states, rewards, ends
+
+    def _common_width(self) -> int:
+        widths = {n_features(len(spec.portfolio)) for spec in self.specs}
+        if len(widths) > 1:
+            raise ValueError(f"all lanes must have portfolios of one size to share states, got widths {widths}")
+        if not all(spec.observed for spec in self.specs):
+            raise ValueError("all lanes must be observed to give states: pass observe=True in their specs")
+        return widths.pop()
+
+    @property
+    def episodes(self) -> list[Episode]:
+        """The runs' memory as named NumPy views, one per lane."""
+        return self._episodes
+
+    @property
+    def ended(self) -> np.ndarray:
+        """(lanes,) bool: which runs are over."""
+        return np.array([e.search.counts[Count.ENDED] != End.NOT_YET for e in self._episodes])
+
+    @property
+    def evaluations(self) -> np.ndarray:
+        """(lanes,) evaluations made."""
+        return np.array([e.search.counts[Count.EVALUATIONS] for e in self._episodes])
+
+    @property
+    def best_values(self) -> np.ndarray:
+        """(lanes,) best value so far."""
+        return np.array([e.search.marks[Mark.F_BSF] for e in self._episodes])
+
+    @property
+    def errors(self) -> np.ndarray:
+        """(lanes,) best value so far minus the optimum; NaN where that is unknown."""
+        return self.best_values - np.array([e.search.marks[Mark.OPTIMUM] for e in self._episodes])
+
+    @property
+    def total_rewards(self) -> np.ndarray:
+        """(lanes,) sum of the rewards of each run so far."""
+        return np.array([e.core.total_reward[0] for e in self._episodes])
+
+    @property
+    def strategy_counts(self) -> list[np.ndarray]:
+        """Per lane: how often each operator was applied."""
+        return [e.search.applications.copy() for e in self._episodes]
+
+
+def _check_policy(spec: EpisodeSpec) -> None:
+    if not isinstance(spec.policy, CompiledPolicy):
+        raise ValueError(f"policy must be a compiled one to run in lanes, got {spec.policy!r}")

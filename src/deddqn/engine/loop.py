@@ -1,0 +1,151 @@
+"""The loop of Algorithm 2: draw -> choose -> propose -> evaluate -> settle, the same kernels for every use.
+
+`advance` runs them with a compiled objective; `engine.outside` offers the same steps to a caller who evaluates or
+chooses outside.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from deddqn.compiled import ENGINE, INNER, call_objective, copy
+from deddqn.de.draw import draw_donors, draw_population
+from deddqn.de.propose import propose
+from deddqn.de.settle import finish_generation, generation_is_over, settle_parent, settle_trial
+from deddqn.de.state import Count, Fact, Mark
+from deddqn.engine.memory import Link, linked, open_episode
+from deddqn.features.history import finish_history, metrics_of, note_application
+from deddqn.features.landscape import write_landscape
+from deddqn.features.state import Tally
+from deddqn.features.window import enter_window
+from deddqn.policies.kernels import call_choose, call_end_generation, call_learn, call_reset
+from deddqn.rewards import call_reward
+from deddqn.streams import Stream, standard_normal
+
+
+@njit(**ENGINE)
+def start(arena, draw):
+    """Begin a run: its parents are drawn (unless they are already written), the policy is reset."""
+    core, search, _ = open_episode(arena)
+    if draw:
+        draw_population(search)
+    links, counts = core.links, search.counts
+    if links[Link.RESET]:
+        setup = linked(links, Link.SETUP)
+        call_reset(links[Link.RESET], (setup, core.memory, counts[Count.N_OPS], counts[Count.POPULATION]))
+
+
+@njit(**INNER)
+def prepare(episode, i):
+    """Draw the donors of individual `i` and, if somebody reads them, write its features."""
+    _, search, observer = episode
+    draw_donors(search, i)
+    if observer.tallies[Tally.OBSERVED]:
+        write_landscape(search, observer, i)
+        if search.counts[Count.DEFERRED]:
+            copy(observer.features, observer.states[i])
+    search.counts[Count.DRAWN] = i + 1
+
+
+@njit(**INNER)
+def choose(episode, i):
+    """Ask the compiled policy for the operator of individual `i`."""
+    core, search, observer = episode
+    links, n_ops, stream = core.links, search.counts[Count.N_OPS], search.streams[Stream.POLICY]
+    setup = linked(links, Link.SETUP)
+    op = call_choose(links[Link.CHOOSE], (setup, core.memory, observer.features, stream, n_ops, i))
+    if op < 0 or op >= n_ops:
+        raise ValueError("the policy chose an operator that is not in the portfolio")
+    return op
+
+
+@njit(**INNER)
+def next_point(episode):
+    """The point to evaluate next; what is still to be proposed for it is: one trial, or a whole generation."""
+    search = episode.search
+    counts = search.counts
+    if not counts[Count.INITIALISED]:
+        return search.parents[counts[Count.TOLD]]
+    wanted = counts[Count.GENERATION_SIZE] if counts[Count.DEFERRED] else counts[Count.TOLD] + 1
+    while counts[Count.PROPOSED] < wanted:
+        i = counts[Count.PROPOSED]
+        if counts[Count.DRAWN] <= i:
+            prepare(episode, i)
+        propose(episode.search, i, choose(episode, i))
+        counts[Count.PROPOSED] = i + 1
+    return search.trials[counts[Count.TOLD]]
+
+
+@njit(**INNER)
+def settle(episode, i):
+    """Enter the told value of individual `i`; for a trial also metrics, window, reward and what the policy learns."""
+    core, search, observer = episode
+    links = core.links
+    if not search.counts[Count.INITIALISED]:
+        settle_parent(search, i, search.values[i])
+        return
+    settle_trial(search, i, search.values[i])
+    facts, op = search.facts, search.choices[i]
+    reward = call_reward(links[Link.REWARD], (facts, linked(links, Link.REWARD_SETUP)))
+    core.rewards[i] = reward
+    core.total_reward[0] += reward
+    if observer.tallies[Tally.OBSERVED]:
+        metrics = metrics_of(facts)
+        note_application(observer, op, metrics)
+        if facts[Fact.TRIAL] < facts[Fact.PARENT]:
+            enter_window(observer, op, metrics, facts[Fact.TRIAL])
+    if links[Link.LEARN]:
+        marks = search.marks
+        outcome = (facts[Fact.PARENT], facts[Fact.TRIAL], marks[Mark.F_BSF], marks[Mark.F_WSF], reward)
+        call_learn(links[Link.LEARN], (linked(links, Link.SETUP), core.memory, i, op) + outcome)
+
+
+@njit(**INNER)
+def finish(episode):
+    """End the generation for the search, the history and the policy."""
+    core, search, observer = episode
+    initialised = search.counts[Count.INITIALISED]
+    finish_generation(search)
+    if not initialised:
+        return
+    if observer.tallies[Tally.OBSERVED]:
+        finish_history(observer)
+    links = core.links
+    if links[Link.END_GENERATION]:
+        call_end_generation(links[Link.END_GENERATION], (linked(links, Link.SETUP), core.memory))
+
+
+@njit(**INNER)
+def note_told(search, i, value):
+    """Keep the value of individual `i` until it is settled."""
+    search.values[i] = value
+    search.told[i] = 1
+    search.counts[Count.TOLD] += 1
+
+
+@njit(**INNER)
+def settle_told(episode):
+    """Settle what can be settled: at once in sequential mode, a whole generation in its order in deferred mode."""
+    counts = episode.search.counts
+    if counts[Count.DEFERRED] and counts[Count.TOLD] < counts[Count.GENERATION_SIZE]:
+        return
+    while counts[Count.CURSOR] < counts[Count.TOLD]:
+        settle(episode, counts[Count.CURSOR])
+    if generation_is_over(episode.search):
+        finish(episode)
+
+
+@njit(**ENGINE)
+def advance(arena, until):
+    """Run with the compiled objective until `until` evaluations are made in all, or the run ends."""
+    episode = open_episode(arena)
+    core, search, _ = episode
+    links, counts = core.links, search.counts
+    while not counts[Count.ENDED]:
+        if counts[Count.EVALUATIONS] + counts[Count.TOLD] - counts[Count.CURSOR] >= until:
+            break
+        point = next_point(episode)
+        gauss = standard_normal(search.streams[Stream.NOISE]) if counts[Count.NOISY] else 0.0
+        value = call_objective(links[Link.OBJECTIVE], (point, linked(links, Link.DATA), core.work, gauss))
+        note_told(search, counts[Count.TOLD], value)
+        settle_told(episode)

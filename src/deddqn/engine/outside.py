@@ -1,0 +1,110 @@
+"""The steps of the loop for callers who evaluate, or choose, outside of compiled code."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from deddqn.compiled import ENGINE, call_objective
+from deddqn.de.propose import propose
+from deddqn.de.settle import generation_is_over
+from deddqn.de.state import Count
+from deddqn.engine.loop import finish, next_point, note_told, prepare, settle, settle_told
+from deddqn.engine.memory import Link, linked, open_episode
+from deddqn.streams import Stream, standard_normal
+
+
+@njit(**ENGINE)
+def ask_points(arena):
+    """Propose what can be evaluated now with the compiled policy; return how many points of the generation exist."""
+    episode = open_episode(arena)
+    counts = episode.search.counts
+    if counts[Count.ENDED]:
+        return 0
+    next_point(episode)
+    if counts[Count.DEFERRED]:
+        return counts[Count.GENERATION_SIZE]
+    return counts[Count.TOLD] + 1
+
+
+@njit(**ENGINE)
+def tell_value(arena, i, value):
+    """Enter the value of point `i` of the generation, and settle what can be settled."""
+    episode = open_episode(arena)
+    note_told(episode.search, i, value)
+    settle_told(episode)
+
+
+@njit(**ENGINE)
+def tell_and_ask(arena, i, value):
+    """Both in one crossing: the cheapest way to run a Python objective."""
+    tell_value(arena, i, value)
+    return ask_points(arena)
+
+
+@njit(**ENGINE)
+def observe(arena):
+    """Draw donors and write the features of the next individual to decide for; return it, or -1 if there is none."""
+    episode = open_episode(arena)
+    counts = episode.search.counts
+    if counts[Count.ENDED] or not counts[Count.INITIALISED]:
+        return -1
+    i = counts[Count.PROPOSED]
+    last = counts[Count.GENERATION_SIZE] if counts[Count.DEFERRED] else counts[Count.TOLD] + 1
+    if i >= last:
+        return -1
+    if counts[Count.DRAWN] <= i:
+        prepare(episode, i)
+    return i
+
+
+@njit(**ENGINE)
+def act(arena, op):
+    """Propose the trial of the observed individual by operator `op`, which was chosen outside."""
+    search = open_episode(arena).search
+    i = search.counts[Count.PROPOSED]
+    propose(search, i, op)
+    search.counts[Count.PROPOSED] = i + 1
+
+
+@njit(**ENGINE)
+def note_value(arena, i, value):
+    """Enter the value of point `i` of the generation without settling it."""
+    note_told(open_episode(arena).search, i, value)
+
+
+@njit(**ENGINE)
+def settle_next(arena):
+    """Settle the next told point; return it, or -1 if none can be settled. For policies that learn in Python."""
+    episode = open_episode(arena)
+    counts = episode.search.counts
+    if counts[Count.CURSOR] >= counts[Count.TOLD]:
+        return -1
+    if counts[Count.DEFERRED] and counts[Count.TOLD] < counts[Count.GENERATION_SIZE]:
+        return -1
+    i = counts[Count.CURSOR]
+    settle(episode, i)
+    return i
+
+
+@njit(**ENGINE)
+def finish_if_over(arena):
+    """Finish the generation if all of it is settled; return whether it was."""
+    episode = open_episode(arena)
+    over = generation_is_over(episode.search)
+    if over:
+        finish(episode)
+    return over
+
+
+@njit(**ENGINE)
+def evaluate_proposed(arena):
+    """Evaluate the proposed point with the compiled objective and settle it."""
+    episode = open_episode(arena)
+    core, search, _ = episode
+    links, counts = core.links, search.counts
+    i = counts[Count.TOLD]
+    gauss = standard_normal(search.streams[Stream.NOISE]) if counts[Count.NOISY] else 0.0
+    value = call_objective(links[Link.OBJECTIVE], (search.trials[i], linked(links, Link.DATA), core.work, gauss))
+    note_told(search, i, value)
+    settle_told(episode)
+    return i

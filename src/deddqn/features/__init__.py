@@ -1,0 +1,5 @@
+"""What a policy sees: the state of Table 1."""
+
+from deddqn.features.layout import LAYOUT_VERSION, TABLE_1, Block, feature_names, n_features, signed_mask
+
+__all__ = ["LAYOUT_VERSION", "TABLE_1", "Block", "feature_names", "n_features", "signed_mask"]

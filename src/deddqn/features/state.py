@@ -1,0 +1,50 @@
+"""The memory of the observer: finished generations, the window and the feature vector, in the run's arena."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from deddqn.features.layout import METRICS, n_features
+from deddqn.records import Field, Layout
+
+
+class Tally(IntEnum):
+    """Integers of an observer."""
+
+    N_OPS = 0
+    GENERATIONS = 1  # gen: how many finished generations are remembered
+    OBSERVED = 2  # 0: nobody reads the features, so they are not computed
+    FINISHED = 3  # generations finished so far
+    IN_WINDOW = 4
+    ENTERED = 5  # elements that ever entered the window
+    MAX_DIMENSION = 6  # dim^max of Table 1 row 5
+
+
+OBSERVER = Layout(
+    "observer",
+    Field("tallies", "int", (len(Tally),)),
+    Field("features", "float", ("features",), "19 + 20 K; blocks are rewritten only when they change"),
+    Field("applications", "float", ("slots", "K"), "N_tot; slot FINISHED % slots is the current generation's"),
+    Field("successes", "float", ("slots", "4K"), "N_succ_m, metric-major"),
+    Field("sums", "float", ("slots", "4K"), "sum of OM_m"),
+    Field("bests", "float", ("slots", "4K"), "best OM_m"),
+    Field("window_op", "int", ("W",), "-1 where the window is not filled yet"),
+    Field("window_entry", "int", ("W",), "when the element entered"),
+    Field("window_metrics", "float", ("W", METRICS), "OM_1..OM_4"),
+    Field("window_value", "float", ("W",), "f(u)"),
+    Field("scratch", "float", (3, "4K")),
+    Field("states", "float", ("rows", "features"), "of the trials that are not settled yet"),
+)
+"""The memory of an observer: the features, `slots` generations (gen finished ones and the current), a window of W."""
+
+
+def observer_sizes(n_ops: int, generations: int, window: int, state_rows: int) -> dict[str, int]:
+    """The sizes of an observer's fields."""
+    return {
+        "K": n_ops,
+        "4K": METRICS * n_ops,
+        "features": n_features(n_ops),
+        "slots": generations + 1,
+        "W": window,
+        "rows": state_rows,
+    }

@@ -1,0 +1,65 @@
+"""Table 1 rows 84-99: a window of improved offspring in which operators compete for room."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from deddqn.compiled import INNER, fill
+from deddqn.features.history import history_block, write_normalised
+from deddqn.features.layout import HISTORY_BLOCKS, METRICS
+from deddqn.features.state import Tally
+
+WINDOW_BLOCK = HISTORY_BLOCKS.index("window_improvement")
+
+
+@njit(**INNER)
+def _oldest_of(observer, op):
+    """Place of the element of operator `op` that entered first, or -1."""
+    operators, entries = observer.window_op, observer.window_entry
+    oldest = -1
+    for w in range(operators.size):
+        if operators[w] == op and (oldest < 0 or entries[w] < entries[oldest]):
+            oldest = w
+    return oldest
+
+
+@njit(**INNER)
+def _worst(observer):
+    """Place of the element with the highest f(u), the one that entered first on ties."""
+    values, entries = observer.window_value, observer.window_entry
+    worst = 0
+    for w in range(1, values.size):
+        if values[w] > values[worst] or (values[w] == values[worst] and entries[w] < entries[worst]):
+            worst = w
+    return worst
+
+
+@njit(**INNER)
+def _write_sums(observer):
+    n_ops = observer.tallies[Tally.N_OPS]
+    values, operators, metrics = observer.scratch[0], observer.window_op, observer.window_metrics
+    fill(values, 0.0)
+    for w in range(observer.tallies[Tally.IN_WINDOW]):
+        for m in range(METRICS):
+            values[m * n_ops + operators[w]] += metrics[w, m]
+    write_normalised(values, history_block(observer.features, WINDOW_BLOCK, n_ops), n_ops)
+
+
+@njit(**INNER)
+def enter_window(observer, op, metrics, value):
+    """Enter an improved offspring: it fills a free place, or replaces the oldest of its operator, or the worst."""
+    tallies = observer.tallies
+    if tallies[Tally.IN_WINDOW] < observer.window_op.size:
+        place = tallies[Tally.IN_WINDOW]
+        tallies[Tally.IN_WINDOW] += 1
+    else:
+        place = _oldest_of(observer, op)
+        if place < 0:
+            place = _worst(observer)
+    observer.window_op[place] = op
+    observer.window_entry[place] = tallies[Tally.ENTERED]
+    observer.window_value[place] = value
+    for m in range(METRICS):
+        observer.window_metrics[place, m] = metrics[m]
+    tallies[Tally.ENTERED] += 1
+    _write_sums(observer)

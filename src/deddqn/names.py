@@ -1,0 +1,36 @@
+"""Errors for unknown names, which suggest a neighbour."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The sentence "did you mean ...?" with the nearest known name, or nothing."""
+    near = difflib.get_close_matches(str(name).lower(), list(known), n=1, cutoff=0.5)
+    if not near:
+        lowered = {k.lower(): k for k in known}
+        near = [lowered[m] for m in difflib.get_close_matches(str(name).lower(), lowered, n=1, cutoff=0.5)]
+    return f"did you mean {near[0]!r}? " if near else ""
+
+
+def choice_error(argument: str, value: object, known: Iterable[str]) -> ValueError:
+    """The error for an argument that must be one of a few known names."""
+    names = list(known)
+    return ValueError(
+        f"{argument} must be one of {', '.join(map(repr, names))}; {suggestion(str(value), names)}got {value!r}"
+    )
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> KeyError:
+    """The error for a name that a registry does not hold."""
+    names = list(known)
+    return UnknownNameError(f"unknown {kind} {name!r}; {suggestion(str(name), names)}Known: {', '.join(names)}")
+
+
+class UnknownNameError(KeyError):
+    """A name that is not in a registry; its text is shown as it is (KeyError would show its repr)."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])

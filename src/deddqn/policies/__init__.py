@@ -1,0 +1,21 @@
+"""Who chooses the strategy: one protocol, one file per policy."""
+
+from deddqn.policies.ddqn import PolicyFileError, load_policy_file, network_policy, save_policy
+from deddqn.policies.fixed import fixed, mixture, uniform_policy
+from deddqn.policies.policy import CompiledPolicy, Policy
+from deddqn.policies.registry import load_policy, policy_names, register_policy
+
+__all__ = [
+    "CompiledPolicy",
+    "Policy",
+    "PolicyFileError",
+    "fixed",
+    "load_policy",
+    "load_policy_file",
+    "mixture",
+    "network_policy",
+    "policy_names",
+    "register_policy",
+    "save_policy",
+    "uniform_policy",
+]

@@ -1,0 +1,46 @@
+"""The compiled form of a policy: four small kernels that the loop calls by address.
+
+=================  ==========================================================================================
+kernel             signature
+=================  ==========================================================================================
+``reset``          ``(setup, memory, n_ops, n_pop) -> 0``
+``choose``         ``(setup, memory, features, stream, n_ops, i) -> operator``
+``learn``          ``(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward) -> 0``
+``end_generation``  ``(setup, memory) -> 0``
+=================  ==========================================================================================
+
+`setup` holds what the policy was made with (shared by all runs, never written), `memory` what it learned in this
+run, `stream` is the run's policy stream. `f_bsf` and `f_wsf` are the best and worst values after the trial.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from deddqn.compiled import STREAM, VECTOR, Kernel, caller_of
+
+_INT, _FLOAT = types.int64, types.float64
+RESET_SIGNATURE = _INT(VECTOR, VECTOR, _INT, _INT)
+CHOOSE_SIGNATURE = _INT(VECTOR, VECTOR, VECTOR, STREAM, _INT, _INT)
+LEARN_SIGNATURE = _INT(VECTOR, VECTOR, _INT, _INT, _FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLOAT)
+END_SIGNATURE = _INT(VECTOR, VECTOR)
+
+call_reset = caller_of(RESET_SIGNATURE)
+call_choose = caller_of(CHOOSE_SIGNATURE)
+call_learn = caller_of(LEARN_SIGNATURE)
+call_end_generation = caller_of(END_SIGNATURE)
+
+
+class PolicyKernels(NamedTuple):
+    """The kernels of one policy; what it does not need is None."""
+
+    choose: Kernel
+    reset: Kernel | None = None
+    learn: Kernel | None = None
+    end_generation: Kernel | None = None
+
+
+NO_SETUP = np.zeros(0)

@@ -1,0 +1,98 @@
+"""The Q-network in compiled code: a multi-layer perceptron with ReLU, single precision, any depth and width.
+
+All weights lie in one float64 vector (read as float32 past its header), so that a network is a policy's `setup`:
+``[epsilon, n_layers, width_0, ..., width_n, ...]`` and then, for every layer, its bias and its weights as
+``(inputs, outputs)`` with the outputs padded to a multiple of 8.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from deddqn.compiled import ENGINE, NUMERIC, floats_at, small_integers_at
+from deddqn.policies.weighted_rows import LANES, weighted_rows
+from deddqn.streams import integer_below, uniform
+
+EPSILON, N_LAYERS, WIDTHS = 0, 1, 2  # header slots
+HEADER_ALIGNMENT = 8
+
+
+@njit(**ENGINE)
+def padded(width):
+    """The width with its padding."""
+    return (width + LANES - 1) // LANES * LANES
+
+
+@njit(**ENGINE)
+def _header_size(n_layers):
+    return (WIDTHS + n_layers + 1 + HEADER_ALIGNMENT - 1) // HEADER_ALIGNMENT * HEADER_ALIGNMENT
+
+
+def pack_network(weights: list[np.ndarray], biases: list[np.ndarray], epsilon: float = 0.0) -> np.ndarray:
+    """Pack layers, weights as ``(outputs, inputs)``, into the setup vector of a network policy."""
+    widths = [weights[0].shape[1], *(w.shape[0] for w in weights)]
+    header = np.zeros(_header_size(len(weights)))
+    header[EPSILON], header[N_LAYERS] = epsilon, len(weights)
+    header[WIDTHS : WIDTHS + len(widths)] = widths
+    parts = [header.view(np.float32)]
+    for weight, bias in zip(weights, biases, strict=True):
+        block = np.zeros((1 + weight.shape[1], padded(weight.shape[0])), dtype=np.float32)
+        block[0, : bias.size] = bias
+        block[1:, : bias.size] = weight.T
+        parts.append(block.ravel())
+    return np.concatenate(parts).view(np.float64).copy()
+
+
+def memory_size(setup: np.ndarray) -> int:
+    """float64 that a run needs for a network: two layers of activations and the list of the active inputs."""
+    widest = int(max(setup[WIDTHS : WIDTHS + 1 + int(setup[N_LAYERS])]))
+    return int(3 * padded(widest + 1) // 2 + 3)
+
+
+@njit(**NUMERIC)
+def _active(inputs, places):
+    """List the places of the non-zero inputs (about half of them after a ReLU); return how many there are."""
+    found = 0
+    for j in range(inputs.size):
+        places[found] = j
+        found += 1 if inputs[j] != 0.0 else 0
+    return found
+
+
+@njit(**NUMERIC)
+def forward(setup, memory, features):
+    """The Q-values of the state `features`, as the first elements of a float32 view into `memory`."""
+    n_layers = np.int64(setup[N_LAYERS])
+    room = memory.size // 3  # one buffer of activations holds twice as many float32
+    front, back = memory.ctypes.data, memory.ctypes.data + 8 * room
+    places = small_integers_at(memory.ctypes.data + 16 * room, (2 * room,))
+    inputs = floats_at(front, (features.size,))
+    for j in range(features.size):
+        inputs[j] = np.float32(features[j])
+    weights = setup.ctypes.data + 8 * _header_size(n_layers)
+    for layer in range(n_layers):
+        width = padded(np.int64(setup[WIDTHS + layer + 1]))
+        n_in = np.int64(setup[WIDTHS + layer])
+        inputs, outputs = floats_at(front, (n_in,)), floats_at(back, (width,))
+        found = _active(inputs, places)
+        weighted_rows(floats_at(weights, (1 + n_in, width)), inputs, places, found, outputs)
+        if layer < n_layers - 1:
+            for o in range(width):
+                outputs[o] = max(outputs[o], np.float32(0.0))
+        weights += 4 * (1 + n_in) * width
+        front, back = back, front
+    return floats_at(front, (np.int64(setup[WIDTHS + n_layers]),))
+
+
+@njit(**ENGINE)
+def choose_by_value(setup, memory, features, stream, n_ops, i):
+    """Algorithm 1 lines 9-12: the operator with the highest Q-value, or with probability epsilon any."""
+    if setup[EPSILON] > 0.0 and uniform(stream) < setup[EPSILON]:
+        return integer_below(stream, n_ops)
+    values = forward(setup, memory, features)
+    best = 0
+    for op in range(1, n_ops):
+        if values[op] > values[best]:
+            best = op
+    return best

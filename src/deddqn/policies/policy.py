@@ -1,0 +1,126 @@
+"""Who chooses: the protocol of a policy, and the compiled policies that the loop runs without Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from deddqn.de.portfolio import Portfolio
+from deddqn.policies.kernels import NO_SETUP, PolicyKernels
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """What the engine asks of a policy, in the order in which it asks.
+
+    ``reset`` once per run; then for every individual ``choose`` (the number of an operator of the portfolio) and,
+    once the trial is evaluated, ``learn``; and ``end_generation`` after replacement. `features` is the state of
+    Table 1, or an empty array when ``needs_features`` is False.
+    """
+
+    name: str
+    needs_features: bool
+
+    def reset(self, n_ops: int, n_pop: int, rng: np.random.Generator) -> None:
+        """Forget everything and prepare for a run."""
+
+    def choose(self, features: np.ndarray, i: int) -> int:
+        """The operator for individual `i`."""
+
+    def learn(
+        self, i: int, op: int, f_parent: float, f_trial: float, f_bsf: float, f_wsf: float, reward: float
+    ) -> None:
+        """What came of operator `op` on individual `i`; best and worst so far include the trial."""
+
+    def end_generation(self) -> None:
+        """A generation is finished."""
+
+
+def _no_memory(n_ops: int, n_pop: int) -> int:
+    return 0
+
+
+class CompiledPolicy:
+    """A policy made of kernels. The loop calls them by address; the methods below call the same kernels.
+
+    Parameters
+    ----------
+    name : as in the registry.
+    kernels : the compiled functions.
+    setup : constants of the policy, shared by all runs.
+    memory_size : float64 that a run keeps for the policy, from (n_ops, n_pop).
+    needs_features : whether ``choose`` reads the state.
+    portfolio : the portfolio that the policy was made for; None if any will do.
+    max_dimension : dim^max of Table 1 row 5.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kernels: PolicyKernels,
+        *,
+        setup: np.ndarray = NO_SETUP,
+        memory_size: Callable[[int, int], int] = _no_memory,
+        needs_features: bool = False,
+        portfolio: Portfolio | None = None,
+        max_dimension: int = 30,
+        metadata: dict[str, Any] | None = None,
+    ) -> None:
+        self.name = name
+        self.kernels = kernels
+        self.setup = np.ascontiguousarray(setup, dtype=np.float64)
+        self.memory_size = memory_size
+        self.needs_features = needs_features
+        self.portfolio = portfolio
+        self.max_dimension = max_dimension
+        self.metadata = metadata or {}
+        self._n_ops = 0
+
+    def __repr__(self) -> str:
+        return f"<policy {self.name}>"
+
+    def check_portfolio(self, portfolio: Portfolio) -> None:
+        """Raise ValueError if the policy cannot choose from `portfolio`."""
+        if self.portfolio is not None and self.portfolio != portfolio:
+            raise ValueError(
+                f"policy {self.name!r} was made for the portfolio {_describe(self.portfolio)}, "
+                f"got {_describe(portfolio)}"
+            )
+
+    def reset(self, n_ops: int, n_pop: int, rng: np.random.Generator) -> None:
+        """See `Policy`."""
+        self._n_ops = n_ops
+        self._memory = np.zeros(self.memory_size(n_ops, n_pop))
+        self._stream = _stream_of(rng)
+        if self.kernels.reset is not None:
+            self.kernels.reset(self.setup, self._memory, n_ops, n_pop)
+
+    def choose(self, features: np.ndarray, i: int) -> int:
+        """See `Policy`."""
+        return int(self.kernels.choose(self.setup, self._memory, features, self._stream, self._n_ops, i))
+
+    def learn(
+        self, i: int, op: int, f_parent: float, f_trial: float, f_bsf: float, f_wsf: float, reward: float
+    ) -> None:
+        """See `Policy`."""
+        if self.kernels.learn is not None:
+            self.kernels.learn(self.setup, self._memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward)
+
+    def end_generation(self) -> None:
+        """See `Policy`."""
+        if self.kernels.end_generation is not None:
+            self.kernels.end_generation(self.setup, self._memory)
+
+
+def _describe(portfolio: Portfolio) -> str:
+    return ", ".join(f"{e.strategy} (F={e.scale:g}, CR={e.crossover:g})" for e in portfolio)
+
+
+def _stream_of(rng: np.random.Generator) -> np.ndarray:
+    """The four words of an SFC64 generator, or a new stream seeded from another generator."""
+    if not isinstance(rng.bit_generator, np.random.SFC64):
+        seed = np.random.SeedSequence([int(w) for w in rng.integers(2**32, size=4)])
+        rng = np.random.Generator(np.random.SFC64(seed))
+    return np.array(rng.bit_generator.state["state"]["state"], dtype=np.uint64)

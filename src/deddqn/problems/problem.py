@@ -1,0 +1,185 @@
+"""What is optimised: a function on a box, callable from Python and from the compiled loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numba import config, njit
+from numba.core.dispatcher import Dispatcher
+
+from deddqn.compiled import ENGINE, OBJECTIVE_SIGNATURE, Kernel, address_of, call_objective, doubles_at
+from deddqn.problems.python_objective import PythonObjective
+
+USER_FUNCTION = "objective"
+"""The name of a problem made from a function; constant, so that one seed gives one run through every face."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The compiled form of a problem: a kernel ``f(x, data, work, gauss)``, its shared data and scratch size."""
+
+    kernel: Kernel
+    data: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    work_size: int = 0
+    python: PythonObjective | None = None
+
+    @property
+    def address(self) -> int:
+        """Where the compiled kernel begins."""
+        return address_of(self.kernel, OBJECTIVE_SIGNATURE)
+
+
+@njit(**ENGINE)
+def evaluate_point(address, data, data_size, work, point, gauss):
+    """The objective at one point; `data` is the address of its data."""
+    return call_objective(address, (point, doubles_at(data, (data_size,)), work, gauss))
+
+
+@njit(**ENGINE)
+def evaluate_batch(address, data, data_size, work, points, gauss, values):
+    """The objective at every row of `points`, with ``gauss[k]`` (or 0 where `gauss` is empty). Writes `values`."""
+    shared = doubles_at(data, (data_size,))
+    for k in range(points.shape[0]):
+        noise = gauss[k] if gauss.size else 0.0
+        values[k] = call_objective(address, (points[k], shared, work, noise))
+
+
+class Problem:
+    """A function to minimise over a box.
+
+    Parameters
+    ----------
+    name : as in ``cec2005:F9/d10``; runs are seeded by it (without the dimension).
+    lower, upper : the box, shape (D,). Where ``bounded`` is False it is only the range to initialise in.
+    objective : the compiled form.
+    optimum : the lowest value, None where it is unknown.
+    optimum_point : where the lowest value is taken, None where it is unknown.
+    noisy : whether the value has noise, drawn by the caller (a run draws it from its noise stream).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        objective: Objective,
+        *,
+        optimum: float | None = None,
+        optimum_point: np.ndarray | None = None,
+        noisy: bool = False,
+        bounded: bool = True,
+        title: str = "",
+    ) -> None:
+        self.name = name
+        self.lower, self.upper = check_bounds(lower, upper)
+        self.objective = objective
+        self.optimum = optimum
+        self.optimum_point = optimum_point
+        self.noisy = noisy
+        self.bounded = bounded
+        self.title = title
+        self.dimension = self.lower.size
+        self._work = np.empty(objective.work_size)
+        self._shape = (self.dimension,)
+        self._call: tuple[int, int, int, np.ndarray] | None = None
+        self._noise = np.random.default_rng(0)
+
+    def __repr__(self) -> str:
+        return f"<Problem {self.name}, {self.dimension} dimensions>"
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """The box as (D, 2) pairs."""
+        return np.column_stack([self.lower, self.upper])
+
+    @property
+    def seed_name(self) -> str:
+        """What the runs' random streams are named after: the name without the dimension."""
+        return self.name.split("/d")[0]
+
+    def seed_noise(self, seed: int) -> None:
+        """Start the noise of direct calls anew (runs have their own noise stream)."""
+        self._noise = np.random.default_rng(seed)
+
+    def __call__(self, x: np.ndarray | Sequence[float]) -> Any:
+        """The value at a point (D,) as a float, or the values of a batch (n, D) as an array."""
+        points = np.ascontiguousarray(x, dtype=np.float64)
+        if self._call is None:
+            data = self.objective.data
+            self._call = (self.objective.address, data.ctypes.data, data.size, self._work)
+        try:
+            if points.shape == self._shape:
+                gauss = self._noise.standard_normal() if self.noisy else 0.0
+                return evaluate_point(*self._call, points, gauss)
+            return self._evaluate_batch(points)
+        except RuntimeError:
+            self.raise_python_error()
+            raise
+
+    def _evaluate_batch(self, points: np.ndarray) -> np.ndarray:
+        if points.ndim != 2 or points.shape[1] != self.dimension:
+            raise ValueError(
+                f"x must have shape ({self.dimension},) or (n, {self.dimension}) for {self.name}, got {points.shape}"
+            )
+        values = np.empty(len(points))
+        noise = self._noise.standard_normal(len(points)) if self.noisy else np.empty(0)
+        evaluate_batch(*self._call, points, noise, values)  # type: ignore[misc]
+        return values
+
+    def raise_python_error(self) -> None:
+        """Raise the exception that a Python objective left behind, if there is one."""
+        python = self.objective.python
+        error = python.take_error() if python is not None else None
+        if error is not None:
+            raise error.with_traceback(error.__traceback__) from None
+
+    @classmethod
+    def from_function(
+        cls,
+        function: Callable[[np.ndarray], Any],
+        bounds: Any,
+        *,
+        name: str = USER_FUNCTION,
+        optimum: float | None = None,
+        optimum_point: np.ndarray | None = None,
+    ) -> Problem:
+        """A problem from a Python or a numba-jitted function of one point (D,).
+
+        A jitted function runs inside of the compiled loop; a Python function is called back from it.
+        """
+        pairs = np.asarray(bounds, dtype=np.float64)
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise ValueError(f"bounds must be (lower, upper) pairs, one per coordinate, got shape {pairs.shape}")
+        objective = _objective_of(function, len(pairs))
+        return cls(name, pairs[:, 0], pairs[:, 1], objective, optimum=optimum, optimum_point=optimum_point)
+
+
+def _objective_of(function: Callable[[np.ndarray], Any], dimension: int) -> Objective:
+    if isinstance(function, Dispatcher) and not config.DISABLE_JIT:
+
+        @njit(nogil=True, error_model="numpy")
+        def kernel(x, data, work, gauss):
+            return np.float64(function(x))
+
+        return Objective(kernel)
+    if not callable(function):
+        raise ValueError(f"function must be callable, got {function!r}")
+    python = PythonObjective(function, dimension)
+    return Objective(python.kernel, python.data, 0, python)
+
+
+def check_bounds(lower: Any, upper: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bounds as two float64 vectors, or raise ValueError."""
+    low = np.array(lower, dtype=np.float64, ndmin=1)
+    high = np.array(upper, dtype=np.float64, ndmin=1)
+    if low.ndim != 1 or low.shape != high.shape or low.size == 0:
+        raise ValueError(f"bounds must be two vectors of equal length, got shapes {low.shape} and {high.shape}")
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise ValueError(f"bounds must be finite, got lower {low} and upper {high}")
+    if np.any(low > high):
+        at = int(np.argmax(low > high))
+        raise ValueError(f"bounds must have lower <= upper, got {low[at]} > {high[at]} at coordinate {at}")
+    return low, high

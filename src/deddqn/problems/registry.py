@@ -1,0 +1,79 @@
+"""Problems by name: ``get("cec2005:F18/d30")``, and named suites of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from deddqn.names import UnknownNameError, suggestion, unknown_name
+from deddqn.problems import cec2005
+from deddqn.problems.problem import Objective, Problem
+
+PAPER_DIMENSIONS = (10, 30)
+
+
+def get(name: str, *, dimension: int | None = None, noise: bool = True) -> Problem:
+    """A problem by its name, with the dimension in the name (``cec2005:F18/d30``) or beside it.
+
+    Parameters
+    ----------
+    name : ``cec2005:F1`` .. ``cec2005:F25``, with or without ``/d<dimension>``.
+    dimension : 2, 10, 30 or 50 for CEC2005.
+    noise : False switches the noise of F4, F17, F24 and F25 off.
+    """
+    prefix, _, rest = name.partition(":")
+    if prefix not in _FAMILIES or not rest:
+        raise UnknownNameError(
+            f"unknown problem {name!r}; {suggestion(name, problem_names())}"
+            f"Names look like 'cec2005:F18/d30'; families: {', '.join(_FAMILIES)}"
+        )
+    return _FAMILIES[prefix](name, dimension, noise)
+
+
+def problem_names() -> list[str]:
+    """The names of all problems, with their dimensions."""
+    return [f"cec2005:F{n}/d{d}" for n in cec2005.TABLE for d in cec2005.DIMENSIONS]
+
+
+def _cec2005(name: str, dimension: int | None, noise: bool) -> Problem:
+    match = re.fullmatch(r"cec2005:F(\d+)(?:/d(\d+))?", name)
+    if match is None or int(match.group(1)) not in cec2005.TABLE:
+        raise unknown_name("problem", name, [f"cec2005:F{n}" for n in cec2005.TABLE])
+    in_name = int(match.group(2)) if match.group(2) else None
+    if in_name is not None and dimension is not None and in_name != dimension:
+        raise ValueError(f"dimension must agree with the name {name!r}, got {dimension}")
+    wanted = in_name if in_name is not None else dimension
+    if wanted is None:
+        raise ValueError(
+            f"dimension must be given, in the name ({name}/d10) or as an argument: one of {cec2005.DIMENSIONS}"
+        )
+    number = int(match.group(1))
+    definition = cec2005.load(number, wanted)
+    return Problem(
+        f"cec2005:F{number}/d{wanted}",
+        definition.lower,
+        definition.upper,
+        Objective(definition.kernel, definition.data, definition.work_size),
+        optimum=definition.optimum,
+        optimum_point=definition.optimum_point,
+        noisy=definition.noisy and noise,
+        bounded=definition.bounded,
+        title=definition.title,
+    )
+
+
+_FAMILIES: dict[str, Callable[[str, int | None, bool], Problem]] = {"cec2005": _cec2005}
+
+SUITES: dict[str, tuple[str, ...]] = {
+    "cec2005-train": tuple(f"cec2005:F{n}/d{d}" for d in PAPER_DIMENSIONS for n in cec2005.TRAIN),
+    "cec2005-test": tuple(f"cec2005:F{n}/d{d}" for d in PAPER_DIMENSIONS for n in cec2005.TEST),
+    "cec2005": tuple(f"cec2005:F{n}/d{d}" for d in PAPER_DIMENSIONS for n in cec2005.TABLE),
+}
+"""The paper's training and test problems (Sect. 5.1), and all of CEC2005, each at D = 10 and 30."""
+
+
+def suite(name: str, *, noise: bool = True) -> list[Problem]:
+    """The problems of a named suite: ``cec2005-train``, ``cec2005-test`` or ``cec2005``."""
+    if name not in SUITES:
+        raise unknown_name("suite", name, SUITES)
+    return [get(problem, noise=noise) for problem in SUITES[name]]

@@ -1,0 +1,56 @@
+"""Rewards of one application (Sect. 4.2). Each is a compiled function of the facts of a settled trial.
+
+A reward has the signature ``reward(facts, setup) -> float64``: `facts` as in `deddqn.de.state.Fact`, `setup` a
+vector of its own constants. All are finite: an improvement over a value that is not finite is measured from the
+worst finite value so far.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit, types
+
+from deddqn.compiled import ENGINE, VECTOR, Kernel, caller_of
+from deddqn.de.settle import LARGEST_IMPROVEMENT, improvement
+from deddqn.de.state import Fact
+from deddqn.names import unknown_name
+
+REWARD_SIGNATURE = types.float64(VECTOR, VECTOR)
+call_reward = caller_of(REWARD_SIGNATURE)
+
+SMALLEST_ERROR = 1e-8  # of R3's denominator
+
+
+@njit(**ENGINE)
+def r1(facts, setup):
+    """R1 = max(f(x) - f(u), 0)."""
+    return improvement(facts[Fact.PARENT], facts[Fact.TRIAL], facts[Fact.WSF])
+
+
+@njit(**ENGINE)
+def r2(facts, setup):
+    """R2 = 10 for a new best so far, 1 for an improvement over the parent, else 0."""
+    if facts[Fact.TRIAL] < facts[Fact.BSF]:
+        return 10.0
+    return 1.0 if facts[Fact.TRIAL] < facts[Fact.PARENT] else 0.0
+
+
+@njit(**ENGINE)
+def r3(facts, setup):
+    """R3 = max((f(x) - f(u)) / max(f(u) - f_opt, 1e-8), 0); needs a known optimum."""
+    gain = improvement(facts[Fact.PARENT], facts[Fact.TRIAL], facts[Fact.WSF])
+    if gain == 0.0 or math.isnan(facts[Fact.OPTIMUM]):
+        return 0.0
+    return min(gain / max(facts[Fact.TRIAL] - facts[Fact.OPTIMUM], SMALLEST_ERROR), LARGEST_IMPROVEMENT)
+
+
+REWARDS: dict[str, Kernel] = {"R1": r1, "R2": r2, "R3": r3}
+NEEDS_OPTIMUM = frozenset({"R3"})
+
+
+def reward_kernel(name: str) -> Kernel:
+    """The compiled reward of this name."""
+    if name not in REWARDS:
+        raise unknown_name("reward", name, REWARDS)
+    return REWARDS[name]
