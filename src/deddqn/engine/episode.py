@@ -114,7 +114,7 @@ def bind(spec: EpisodeSpec, arena: np.ndarray) -> None:
     """Write the addresses of objective, policy and reward: again after a run came from another process."""
     links = EPISODE.view(arena, 0).links
     objective = spec.problem.objective
-    links[Link.OBJECTIVE] = objective.address
+    links[Link.OBJECTIVE] = objective.address if spec.problem.evaluable else 0
     _link_array(links, Link.DATA, objective.data)
     links[Link.REWARD] = address_of(reward_kernel(spec.reward), REWARD_SIGNATURE)
     _link_array(links, Link.REWARD_SETUP, NO_SETUP)
@@ -155,7 +155,7 @@ def _write_search(spec: EpisodeSpec, search: Record) -> None:
     marks[Mark.F_BSF], marks[Mark.F_WSF] = np.inf, -np.inf
     marks[Mark.DIAGONAL] = np.linalg.norm(problem.upper - problem.lower)
     marks[Mark.OPTIMUM] = np.nan if problem.optimum is None else problem.optimum
-    marks[Mark.TARGET_ERROR] = config.target_error
+    marks[Mark.TARGET_ERROR], marks[Mark.TARGET_VALUE] = config.target_error, config.target_value
 
 
 def _write_observer(spec: EpisodeSpec, observer: Record) -> None:

@@ -34,6 +34,15 @@ def policy_names() -> list[str]:
     return [*_FACTORIES, *_shipped()]
 
 
+_BEST_FIRST = ("ddqn-x", "searched", "ddqn")
+
+
+def best_policy() -> str:
+    """The name of the best policy that is shipped: what `minimize` uses unless told otherwise."""
+    shipped = _shipped()
+    return next((name for name in _BEST_FIRST if name in shipped), "random")
+
+
 def register_policy(name: str, factory: Callable[[], CompiledPolicy]) -> None:
     """Add a policy to the registry; `factory` makes a new one at every call."""
     if name in _FACTORIES:
