@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from deddqn.names import suggestion
 
 COMMANDS = {
+    "minimize": "minimise a benchmark problem or a function of yours",
+    "problems": "list the problems and suites",
+    "policies": "list the policies",
     "demo": "compare the strategies on two functions and draw a picture",
 }
 """Name -> what it does; the module is ``deddqn.cli.<name>``, imported only when the command is used."""

@@ -8,7 +8,7 @@ from deddqn.de.state import Count, End, Fact, Mark
 from deddqn.engine import outside
 from deddqn.engine.episode import EpisodeSpec, bind, write_episode
 from deddqn.engine.loop import advance, start
-from deddqn.engine.memory import Link, view_episode
+from deddqn.engine.memory import view_episode
 from deddqn.policies.policy import CompiledPolicy
 from deddqn.streams import Stream
 
@@ -140,13 +140,16 @@ class Run:
 
     def advance(self, until: int) -> None:
         """Evaluate the problem until `until` evaluations are made in all, or the run ends."""
-        if self.compiled:
-            try:
+        try:
+            if self.compiled:
                 advance(self.arena, until)
-            except RuntimeError:
-                self.spec.problem.raise_python_error()
-                raise
-            return
+            else:
+                self._advance_in_python(until)
+        except RuntimeError:
+            self.spec.problem.raise_python_error()
+            raise
+
+    def _advance_in_python(self, until: int) -> None:
         while not self.ended and self.evaluations + int(self.search.counts[Count.TOLD]) - self._cursor < until:
             self.ask()
             i = int(self.search.counts[Count.TOLD])
@@ -155,8 +158,3 @@ class Run:
     @property
     def _cursor(self) -> int:
         return int(self.search.counts[Count.CURSOR])
-
-    @property
-    def has_objective(self) -> bool:
-        """Whether the run can evaluate its problem itself."""
-        return bool(self.core.links[Link.OBJECTIVE])

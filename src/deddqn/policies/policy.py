@@ -76,6 +76,7 @@ class CompiledPolicy:
         self.portfolio = portfolio
         self.max_dimension = max_dimension
         self.metadata = metadata or {}
+        self.source: str | None = None  # the name or path that `load_policy` was given
         self._n_ops = 0
 
     def __repr__(self) -> str:

@@ -56,7 +56,12 @@ def load_policy(policy: str | os.PathLike[str] | Policy) -> Policy:
         if not isinstance(policy, Policy):
             raise ValueError(f"policy must be a name, a path or an object with the Policy methods, got {policy!r}")
         return policy
-    name = os.fspath(policy)
+    found = _by_name(os.fspath(policy))
+    found.source = os.fspath(policy)
+    return found
+
+
+def _by_name(name: str) -> CompiledPolicy:
     if name in _FACTORIES:
         return _FACTORIES[name]()
     if name in (shipped := _shipped()):
