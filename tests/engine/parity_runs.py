@@ -19,7 +19,9 @@ from deddqn.policies import CompiledPolicy, load_policy
 from deddqn.problems import Objective, Problem
 from tests.engine.learning_policy import learning_policy
 
-CROSSED = Portfolio([("rand/1", 0.9, 0.2), ("rand/2", 0.4, 0.9), ("rand-to-best/2", 0.7, 0.0), ("curr-to-rand/1", 0.5, 1)])
+CROSSED = Portfolio(
+    [("rand/1", 0.9, 0.2), ("rand/2", 0.4, 0.9), ("rand-to-best/2", 0.7, 0.0), ("curr-to-rand/1", 0.5, 1)]
+)
 
 
 @njit(**{**ENGINE, "cache": False})

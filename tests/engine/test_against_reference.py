@@ -39,7 +39,12 @@ Entries = list[tuple[str, float, float]]
 
 ONE: Entries = [("rand-to-best/2", 0.5, 1.0)]
 FOUR: Entries = [(name, 0.5, 1.0) for name in ("rand/1", "rand/2", "rand-to-best/2", "curr-to-rand/1")]
-CROSSED: Entries = [("rand/1", 0.9, 0.2), ("rand/2", 0.4, 0.9), ("rand-to-best/2", 0.7, 0.0), ("curr-to-rand/1", 0.5, 1)]
+CROSSED: Entries = [
+    ("rand/1", 0.9, 0.2),
+    ("rand/2", 0.4, 0.9),
+    ("rand-to-best/2", 0.7, 0.0),
+    ("curr-to-rand/1", 0.5, 1),
+]
 TWELVE: Entries = [
     (name, scale, rate)
     for name in ("rand/1", "rand/2", "rand-to-best/2", "curr-to-rand/1")
@@ -407,5 +412,3 @@ def test_the_fused_loop_is_the_stepped_one(deferred: bool) -> None:
     lanes.advance()
     assert lanes.arenas[0].tobytes() == arena.tobytes()
     assert lanes.evaluations[0] == 150
-
-
