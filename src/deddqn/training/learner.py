@@ -23,7 +23,7 @@ def double_dqn_target(batch: Batch, q_next: torch.Tensor, q_next_target: torch.T
     """What Q(s, a) should be: the primary network selects the next operator, the target network values it."""
     chosen = q_next.argmax(dim=1, keepdim=True)  # line 20: the primary network selects
     value = q_next_target.gather(1, chosen).squeeze(1)  # line 21: the target network values
-    return batch.returns + discount * torch.where(batch.ended, 0.0, value)  # lines 18, 21
+    return batch.returns + discount * value.masked_fill(batch.ended, 0.0)  # lines 18, 21
 
 
 class Learner:
@@ -41,7 +41,8 @@ class Learner:
         device = replay.device
         if device.type == "cpu":
             torch.set_num_threads(config.learner_threads)
-        torch.set_float32_matmul_precision("high")
+        else:
+            torch.set_float32_matmul_precision("high")
         self.primary = QNetwork(features, config.hidden, operators, seed=config.seed).to(device)  # line 3
         self.target = QNetwork(features, config.hidden, operators, seed=config.seed).to(device)  # line 4
         self.generator = torch.Generator(device).manual_seed(config.seed + 1)
