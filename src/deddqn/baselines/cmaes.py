@@ -68,7 +68,7 @@ class RestartCMAES:
         problem = objective.problem
         strategy = cma.CMAEvolutionStrategy(
             rng.uniform(problem.lower, problem.upper),
-            *self._step(problem),
+            self.sigma * float(np.max(problem.upper - problem.lower)) / 2.0,
             self._options(cma, problem, population, rng),
         )
         while not strategy.stop():
@@ -82,7 +82,6 @@ class RestartCMAES:
             "popsize": population,
             "seed": np.nan,  # leave numpy's global generator alone: `randn` is all that is drawn from
             "randn": lambda *shape: rng.standard_normal(shape),
-            "maxiter": np.inf,
         }
         if np.any(spans != spans[0]):
             options["CMA_stds"] = spans / spans.max()
