@@ -10,6 +10,7 @@ from deddqn.names import suggestion
 
 COMMANDS = {
     "demo": "compare the strategies on two functions and draw a picture",
+    "tune": "find the parameters of an adaptive policy on the training functions",
 }
 """Name -> what it does; the module is ``deddqn.cli.<name>``, imported only when the command is used."""
 
