@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from deddqn.names import suggestion
 
 COMMANDS = {
+    "minimize": "minimise a benchmark problem or a function of yours",
+    "problems": "list the problems and suites",
+    "policies": "list the policies",
     "demo": "compare the strategies on two functions and draw a picture",
     "tune": "find the parameters of an adaptive policy on the training functions",
 }
