@@ -13,6 +13,7 @@ COMMANDS = {
     "problems": "list the problems and suites",
     "policies": "list the policies",
     "demo": "compare the strategies on two functions and draw a picture",
+    "tune": "find the parameters of an adaptive policy on the training functions",
 }
 """Name -> what it does; the module is ``deddqn.cli.<name>``, imported only when the command is used."""
 
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = tyro.cli(module.Options, prog=f"deddqn {command}", description=COMMANDS[command], args=given[1:])
     try:
         return int(module.run(options) or 0)
-    except (ValueError, KeyError, FileNotFoundError, PermissionError) as error:
+    except (ValueError, KeyError, ImportError, FileNotFoundError, PermissionError) as error:
         print(f"deddqn {command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

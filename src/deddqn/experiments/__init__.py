@@ -1,0 +1,1 @@
+"""Comparisons: plan -> runner -> store -> statistics -> tables, figures, report."""
