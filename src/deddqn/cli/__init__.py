@@ -10,6 +10,10 @@ from deddqn.names import suggestion
 
 COMMANDS = {
     "demo": "compare the strategies on two functions and draw a picture",
+    "compare": "run methods on problems and store every run",
+    "report": "tables, figures and one HTML page from a comparison",
+    "paper": "recompute the paper's ranks and tests from its own table",
+    "export": "write the runs of a comparison as CSV",
 }
 """Name -> what it does; the module is ``deddqn.cli.<name>``, imported only when the command is used."""
 
@@ -37,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = tyro.cli(module.Options, prog=f"deddqn {command}", description=COMMANDS[command], args=given[1:])
     try:
         return int(module.run(options) or 0)
-    except (ValueError, KeyError, FileNotFoundError, PermissionError) as error:
+    except (ValueError, KeyError, OSError) as error:
         print(f"deddqn {command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
