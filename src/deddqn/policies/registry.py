@@ -1,4 +1,4 @@
-"""Policies by name: ``random``, ``de1``, ``mixture:0.5,0.5``, or the path of a policy file."""
+"""Policies by name: ``random``, ``de1``, ``mixture:0.5,0.5``, ``f-auc:default``, or the path of a policy file."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from deddqn.names import unknown_name
+from deddqn.policies.adaptive import ADAPTIVE, adaptive_policy
 from deddqn.policies.ddqn import load_policy_file
 from deddqn.policies.fixed import fixed, mixture, uniform_policy
 from deddqn.policies.policy import CompiledPolicy, Policy
@@ -31,12 +32,12 @@ def _shipped() -> dict[str, Path]:
 
 def policy_names() -> list[str]:
     """The names of the policies that can be had without further arguments."""
-    return [*_FACTORIES, *_shipped()]
+    return [*_FACTORIES, *ADAPTIVE, *_shipped()]
 
 
 def register_policy(name: str, factory: Callable[[], CompiledPolicy]) -> None:
     """Add a policy to the registry; `factory` makes a new one at every call."""
-    if name in _FACTORIES:
+    if name in _FACTORIES or name in ADAPTIVE:
         raise ValueError(f"name must be new, but a policy {name!r} is already registered")
     _FACTORIES[name] = factory
 
@@ -52,13 +53,15 @@ def load_policy(policy: str | os.PathLike[str] | Policy) -> Policy:
         return _FACTORIES[name]()
     if name in (shipped := _shipped()):
         return load_policy_file(shipped[name])
+    if name.partition(":")[0] in ADAPTIVE:
+        return adaptive_policy(name)
     if name.startswith("mixture:"):
         return mixture(_probabilities(name))
     if match := re.fullmatch(r"de([1-9]\d*)", name):
         return fixed(int(match.group(1)) - 1)
     if name.endswith(".safetensors") or Path(name).is_file():
         return load_policy_file(name)
-    raise unknown_name("policy", name, [*policy_names(), "mixture:p1,p2,..", "a .safetensors file"])
+    raise unknown_name("policy", name, [*policy_names(), "mixture:p1,p2,..", "f-auc:default", "a .safetensors file"])
 
 
 def _probabilities(name: str) -> list[float]:

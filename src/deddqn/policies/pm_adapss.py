@@ -1,0 +1,147 @@
+"""PM-AdapSS: probability matching on the relative improvements of the strategies.
+
+W. Gong, A. Fialho, Z. Cai, "Adaptive strategy selection in differential evolution", Proceedings of the 12th Annual
+Conference on Genetic and Evolutionary Computation (GECCO 2010), ACM, 2010, pp. 409-416.
+
+One application of an operator to parent x with trial u earns the relative improvement
+
+    eta = (f'_bsf / f'(u)) max(f(x) - f(u), 0),      f' = 1 + (f - f_bsf) / (f_wsf - f_bsf)
+
+so f'_bsf = 1 and f'(u) lies in [1, 2]; the paper divides raw values, which needs a positive function. When a
+generation ends, for every operator k
+
+    r_k = mean of eta over the last W applications of k, divided by the largest such mean      (AvgNorm)
+    q_k <- q_k + alpha (r_k - q_k)
+    p_k = p_min + (1 - K p_min) q_k / sum q
+
+and every individual of the next generation draws its operator with those probabilities. At the start q = 0 and
+p = 1/K.
+
+Readings: the window is the operator's own (its last W applications, failures included as 0), so an operator that is
+seldom drawn is judged on as many applications as the others, and keeps its record while it is not drawn. The paper
+updates when a generation ends; it empties the record then, where the window of W keeps it. An improvement over a
+parent without a finite value is measured from f_wsf.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+from numba import njit
+
+from deddqn.compiled import ENGINE
+from deddqn.de.settle import improvement
+from deddqn.policies.kernels import PolicyKernels
+from deddqn.policies.matching import MatchingPolicy, check_fraction, check_window, match, spin
+from deddqn.policies.policy import CompiledPolicy
+
+
+class Setting(IntEnum):
+    """Slots of the setup."""
+
+    WINDOW = 0
+    ALPHA = 1
+    P_MIN = 2
+
+
+class Block(IntEnum):
+    """Blocks of K slots in the memory, after the first slot, which holds K; rings of W slots per operator follow."""
+
+    QUALITY = 0
+    PROBABILITY = 1
+    APPLICATIONS = 2
+    END = 3
+
+
+@njit(**ENGINE)
+def block(memory, which):
+    """Where a block begins."""
+    return 1 + which * np.int64(memory[0])
+
+
+@njit(**ENGINE)
+def reset(setup, memory, n_ops, n_pop):
+    """Forget everything; all operators are equally likely."""
+    for k in range(memory.size):
+        memory[k] = 0.0
+    memory[0] = n_ops
+    for op in range(n_ops):
+        memory[block(memory, Block.PROBABILITY) + op] = 1.0 / n_ops
+    return 0
+
+
+@njit(**ENGINE)
+def choose(setup, memory, features, stream, n_ops, i):
+    """Spin the roulette wheel."""
+    return spin(memory, block(memory, Block.PROBABILITY), n_ops, stream)
+
+
+@njit(**ENGINE)
+def relative_improvement(f_parent, f_trial, f_bsf, f_wsf):
+    """eta of one application. Halves keep the differences of huge values finite, and change no quotient."""
+    gain = improvement(f_parent, f_trial, f_wsf)
+    span = 0.5 * f_wsf - 0.5 * f_bsf
+    if gain == 0.0 or not span > 0.0:
+        return gain
+    return gain / (1.0 + (0.5 * f_trial - 0.5 * f_bsf) / span)
+
+
+@njit(**ENGINE)
+def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
+    """Enter an application into the window of its operator."""
+    window = np.int64(setup[Setting.WINDOW])
+    counter = block(memory, Block.APPLICATIONS) + op
+    place = block(memory, Block.END) + op * window + np.int64(memory[counter]) % window
+    memory[place] = relative_improvement(f_parent, f_trial, f_bsf, f_wsf)
+    memory[counter] += 1.0
+    return 0
+
+
+@njit(**ENGINE)
+def mean_improvement(memory, op, window):
+    """The mean over the window of an operator, 0 if it is empty."""
+    filled = min(np.int64(memory[block(memory, Block.APPLICATIONS) + op]), window)
+    first = block(memory, Block.END) + op * window
+    total = 0.0
+    for place in range(first, first + filled):
+        total += memory[place]
+    return total / filled if filled else 0.0
+
+
+@njit(**ENGINE)
+def end_generation(setup, memory):
+    """Rewards, qualities, probabilities."""
+    n_ops, window = np.int64(memory[0]), np.int64(setup[Setting.WINDOW])
+    quality, probability = block(memory, Block.QUALITY), block(memory, Block.PROBABILITY)
+    largest = 0.0
+    for op in range(n_ops):
+        memory[probability + op] = mean_improvement(memory, op, window)  # until the probabilities are written
+        largest = max(largest, memory[probability + op])
+    for op in range(n_ops):
+        earned = memory[probability + op] / largest if largest > 0.0 else 0.0
+        memory[quality + op] += setup[Setting.ALPHA] * (earned - memory[quality + op])
+    match(memory, quality, probability, n_ops, setup[Setting.P_MIN])
+    return 0
+
+
+def pm_adapss(*, window: int = 50, alpha: float = 0.6, p_min: float = 0.05, name: str = "pm-adapss") -> CompiledPolicy:
+    """PM-AdapSS (Gong, Fialho, Cai 2010).
+
+    Parameters
+    ----------
+    window : W, how many of its applications an operator is judged on.
+    alpha : adaptation rate of the qualities, in [0, 1].
+    p_min : the least probability of an operator, at most 1/K.
+    """
+    size = check_window(window)
+    setup = [size, check_fraction("alpha", alpha), check_fraction("p_min", p_min)]
+    policy = MatchingPolicy(
+        name,
+        PolicyKernels(choose, reset, learn, end_generation),
+        setup=np.array(setup, dtype=np.float64),
+        memory_size=lambda n_ops, n_pop: 1 + n_ops * (Block.END + size),
+        metadata={"parameters": {"window": size, "alpha": setup[1], "p_min": setup[2]}},
+    )
+    policy.p_min = setup[2]
+    return policy

@@ -1,0 +1,169 @@
+"""RecPM-AOS: probability matching on qualities that look ahead, as the values of a Markov chain of operators.
+
+M. Sharma, M. Lopez-Ibanez, D. Kazakov, "Performance assessment of recursive probability matching for adaptive
+operator selection in differential evolution", Parallel Problem Solving from Nature (PPSN XV), LNCS 11102, Springer,
+2018, pp. 321-333.
+
+When a generation ends, for every operator k (s_k offspring not worse than their parent, n_k applications in it)
+
+    r_k <- 0.5 r_k + s_k / n_k                          (the fraction is 0 if n_k = 0)
+    P_ij = (p_i + p_j) / sum_j (p_i + p_j)              (rows sum to 1)
+    Q = softmax((I - gamma P)^-1 r)                     (the Bellman equation V = r + gamma P V, solved)
+    p_k = p_min + (1 - K p_min) Q_k / sum Q
+
+and every individual of the next generation draws its operator with those probabilities. At the start r = 0 and
+p = 1/K. The matrix is inverted as the paper says (its authors' code takes 1 - gamma P element by element). An
+offspring without a finite value is no success, whatever its parent.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+
+import numpy as np
+from numba import njit
+
+from deddqn.compiled import ENGINE
+from deddqn.policies.kernels import PolicyKernels
+from deddqn.policies.matching import MatchingPolicy, check_fraction, match, spin
+from deddqn.policies.policy import CompiledPolicy
+
+MEMORY_OF_REWARDS = 0.5  # how much of the last reward stays in the next
+
+
+class Setting(IntEnum):
+    """Slots of the setup."""
+
+    GAMMA = 0
+    P_MIN = 1
+
+
+class Block(IntEnum):
+    """Blocks of K slots in the memory, after the first slot, which holds K; the matrix (K rows) follows."""
+
+    REWARD = 0
+    QUALITY = 1
+    PROBABILITY = 2
+    APPLICATIONS = 3
+    SUCCESSES = 4
+    END = 5
+
+
+@njit(**ENGINE)
+def block(memory, which):
+    """Where a block begins."""
+    return 1 + which * np.int64(memory[0])
+
+
+@njit(**ENGINE)
+def reset(setup, memory, n_ops, n_pop):
+    """Forget everything; all operators are equally likely."""
+    for k in range(memory.size):
+        memory[k] = 0.0
+    memory[0] = n_ops
+    for op in range(n_ops):
+        memory[block(memory, Block.PROBABILITY) + op] = 1.0 / n_ops
+    return 0
+
+
+@njit(**ENGINE)
+def choose(setup, memory, features, stream, n_ops, i):
+    """Spin the roulette wheel."""
+    return spin(memory, block(memory, Block.PROBABILITY), n_ops, stream)
+
+
+@njit(**ENGINE)
+def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
+    """Count an application, and whether its offspring is not worse than the parent."""
+    memory[block(memory, Block.APPLICATIONS) + op] += 1.0
+    if f_trial <= f_parent and f_trial < math.inf:
+        memory[block(memory, Block.SUCCESSES) + op] += 1.0
+    return 0
+
+
+@njit(**ENGINE)
+def update_rewards(memory, n_ops):
+    """r_k <- 0.5 r_k + s_k / n_k; the counts begin anew."""
+    reward = block(memory, Block.REWARD)
+    applications, successes = block(memory, Block.APPLICATIONS), block(memory, Block.SUCCESSES)
+    for op in range(n_ops):
+        memory[reward + op] *= MEMORY_OF_REWARDS
+        if memory[applications + op] > 0.0:
+            memory[reward + op] += memory[successes + op] / memory[applications + op]
+        memory[applications + op] = memory[successes + op] = 0.0
+
+
+@njit(**ENGINE)
+def write_system(memory, n_ops, gamma):
+    """Write I - gamma P into the matrix and r into the qualities, the right side of the system."""
+    matrix, probability = block(memory, Block.END), block(memory, Block.PROBABILITY)
+    reward, quality = block(memory, Block.REWARD), block(memory, Block.QUALITY)
+    for row in range(n_ops):
+        total = 0.0
+        for column in range(n_ops):
+            total += memory[probability + row] + memory[probability + column]
+        for column in range(n_ops):
+            weight = (memory[probability + row] + memory[probability + column]) / total
+            memory[matrix + row * n_ops + column] = (1.0 if row == column else 0.0) - gamma * weight
+        memory[quality + row] = memory[reward + row]
+
+
+@njit(**ENGINE)
+def solve(memory, matrix, right, n):
+    """Gaussian elimination in place: the n x n system at `matrix`, its right side (then solution) at `right`.
+
+    Rows of I - gamma P are strictly diagonally dominant for gamma < 1, so no row has to be exchanged.
+    """
+    for pivot in range(n):
+        for row in range(pivot + 1, n):
+            factor = memory[matrix + row * n + pivot] / memory[matrix + pivot * n + pivot]
+            for column in range(pivot, n):
+                memory[matrix + row * n + column] -= factor * memory[matrix + pivot * n + column]
+            memory[right + row] -= factor * memory[right + pivot]
+    for row in range(n - 1, -1, -1):
+        for column in range(row + 1, n):
+            memory[right + row] -= memory[matrix + row * n + column] * memory[right + column]
+        memory[right + row] /= memory[matrix + row * n + row]
+
+
+@njit(**ENGINE)
+def softmax(memory, first, n):
+    """exp(v - largest v) of n slots, in place; `match` divides by their sum."""
+    largest = memory[first]
+    for k in range(1, n):
+        largest = max(largest, memory[first + k])
+    for k in range(n):
+        memory[first + k] = math.exp(memory[first + k] - largest)
+
+
+@njit(**ENGINE)
+def end_generation(setup, memory):
+    """Rewards, qualities, probabilities."""
+    n_ops, quality = np.int64(memory[0]), block(memory, Block.QUALITY)
+    update_rewards(memory, n_ops)
+    write_system(memory, n_ops, setup[Setting.GAMMA])
+    solve(memory, block(memory, Block.END), quality, n_ops)
+    softmax(memory, quality, n_ops)
+    match(memory, quality, block(memory, Block.PROBABILITY), n_ops, setup[Setting.P_MIN])
+    return 0
+
+
+def rec_pm(*, gamma: float = 0.6, p_min: float = 0.0, name: str = "rec-pm") -> CompiledPolicy:
+    """RecPM-AOS (Sharma, Lopez-Ibanez, Kazakov 2018).
+
+    Parameters
+    ----------
+    gamma : how much the quality of the operators that may follow counts, in [0, 1).
+    p_min : the least probability of an operator, at most 1/K.
+    """
+    setup = [check_fraction("gamma", gamma, below_one=True), check_fraction("p_min", p_min)]
+    policy = MatchingPolicy(
+        name,
+        PolicyKernels(choose, reset, learn, end_generation),
+        setup=np.array(setup, dtype=np.float64),
+        memory_size=lambda n_ops, n_pop: 1 + n_ops * (Block.END + n_ops),
+        metadata={"parameters": {"gamma": setup[0], "p_min": setup[1]}},
+    )
+    policy.p_min = setup[1]
+    return policy
