@@ -106,9 +106,7 @@ class Analysis:
     @cached_property
     def groups(self) -> dict[tuple[str, str], pd.DataFrame]:
         """The runs by (method, problem), in the order of their repeats."""
-        return {
-            (str(m), str(p)): g.sort_values("repeat") for (m, p), g in self.runs.groupby(["method", "problem"])
-        }
+        return {(str(m), str(p)): g.sort_values("repeat") for (m, p), g in self.runs.groupby(["method", "problem"])}
 
     @cached_property
     def samples(self) -> Samples:
@@ -134,7 +132,9 @@ class Analysis:
     def cells(self) -> list[MeasuredCell]:
         """All cells, problem by problem."""
         bare = [
-            MeasuredCell(m, p, self.samples.of(m, p), self.paper_cell(m, p)) for p in self.problems for m in self.methods
+            MeasuredCell(m, p, self.samples.of(m, p), self.paper_cell(m, p))
+            for p in self.problems
+            for m in self.methods
         ]
         tested = [cell for cell in bare if cell.paper is not None and cell.errors.size > 1]
         p_values = [against_paper(cell.errors, cell.paper) for cell in tested]

@@ -60,7 +60,9 @@ def _beats_fixed(a: Analysis) -> tuple[str, str]:
     rank = {r.method: r.rank for r in a.ranks}
     better = [m for m in FIXED if rows[m].li < ALPHA and rank[LEARNED] < rank[m]]
     parts = ", ".join(f"{m} {rows[m].li:.2g}" for m in FIXED)
-    return _share(len(better), len(FIXED)), f"Li p-values: {parts}; better in the mean ranks and significant: {len(better)} of 5"
+    return _share(
+        len(better), len(FIXED)
+    ), f"Li p-values: {parts}; better in the mean ranks and significant: {len(better)} of 5"
 
 
 def _others_not_significant(a: Analysis) -> tuple[str, str]:
@@ -127,7 +129,8 @@ def _all_beat_fixed(a: Analysis) -> tuple[str, str]:
     won = sum(int(np.sum(mean[m] < mean[f])) for m in REWARDS for f in FIXED)
     of = len(REWARDS) * len(FIXED) * len(a.samples.complete_problems)
     verdict = HOLDS if worst < best else (PARTLY if min(rank[m] for m in REWARDS) < best else FAILS)
-    return verdict, f"lower mean error in {won} of {of} comparisons; worst rank of the three {worst:.2f}, best of the five {best:.2f}"
+    ranks = f"worst rank of the three {worst:.2f}, best of the five {best:.2f}"
+    return verdict, f"lower mean error in {won} of {of} comparisons; {ranks}"
 
 
 def _second_to_ipop(a: Analysis) -> tuple[str, str]:
@@ -139,9 +142,7 @@ def _second_to_ipop(a: Analysis) -> tuple[str, str]:
 
 def _median_and_std_lower(errors: list[np.ndarray]) -> bool:
     mine, *others = errors
-    return bool(
-        np.median(mine) < min(np.median(e) for e in others) and np.std(mine) < min(np.std(e) for e in others)
-    )
+    return bool(np.median(mine) < min(np.median(e) for e in others) and np.std(mine) < min(np.std(e) for e in others))
 
 
 def _where(a: Analysis, test: Callable[[list[np.ndarray]], object], problems: Iterable[str] | None = None) -> list[str]:

@@ -9,7 +9,7 @@ from deddqn.experiments.claims import judge_claims
 from deddqn.experiments.curves import cost_bars
 from deddqn.experiments.paper import paper_friedman, table_5
 from deddqn.experiments.reproduction import cell_verdicts, verdict_counts
-from deddqn.experiments.tables import Table, columns, method_title, number, p_value, short_problem
+from deddqn.experiments.tables import Table, columns, method_title, number, p_value, short_problem, without_empty
 
 
 def mark_of(cell: MeasuredCell) -> str:
@@ -32,7 +32,7 @@ def matrix_table(a: Analysis) -> Table:
             texts.append(own + beside if cell.errors.size else "")
         rows.append((short_problem(problem), *texts))
     heads = columns(("problem",), *((method_title(m),) for m in a.methods))
-    note = "Mean (standard deviation) of the final error; in brackets the paper's mean, ≠ where Welch's test tells them apart."
+    note = "Mean (standard deviation) of the final error; in brackets the paper's mean, ≠ where Welch's test differs."
     return Table("results", "Mean error", heads, tuple(rows), note)
 
 
@@ -61,7 +61,7 @@ def cells_table(a: Analysis) -> Table:
         ("Welch p", "p", "of measured against paper, Holm over all entries"),
         ("", "", "≠ differs significantly, ≈ does not"),
     )
-    return Table("cells", "Every cell, beside the paper's", heads, tuple(rows))
+    return without_empty(Table("cells", "Every cell, beside the paper's", heads, tuple(rows)))
 
 
 def _median(cell: MeasuredCell) -> float:
@@ -81,7 +81,7 @@ def ranks_table(a: Analysis) -> Table:
         ("paper", ".1f", "Table 4; only for the same thirteen methods"),
     )
     note = f"Over {len(a.samples.complete_problems)} problems; ranks of mean errors, ties shared, within these methods."
-    return Table("ranks", "Mean ranks", heads, rows, note)
+    return without_empty(Table("ranks", "Mean ranks", heads, rows, note))
 
 
 def tests_table(a: Analysis) -> Table:
@@ -113,7 +113,8 @@ def posthoc_table(a: Analysis) -> Table:
         ("paper (Li)", ".5f", "Table 5"),
     )
     note = "Li's p-values are all 1 when another method has the rank of the control (the largest p is 1)."
-    return Table("posthoc", f"{method_title(a.control)} against the others, from mean ranks", heads, tuple(rows), note)
+    title = f"{method_title(a.control)} against the others, from mean ranks"
+    return without_empty(Table("posthoc", title, heads, tuple(rows), note))
 
 
 def score_table(a: Analysis) -> Table:
@@ -167,7 +168,15 @@ def verdicts_table(a: Analysis) -> Table:
         ordered = sorted(c.errors.tolist())
         start = float(v.initial.mean()) if v.initial.size else None
         rows.append(
-            (short_problem(c.problem), method_title(c.method), c.paper.mean, c.mean, ordered[0], _median(c), ordered[-1])
+            (
+                short_problem(c.problem),
+                method_title(c.method),
+                c.paper.mean,
+                c.mean,
+                ordered[0],
+                _median(c),
+                ordered[-1],
+            )
             + (start, p_value(c.adjusted), p_value(v.initial_p), v.verdict)
         )
     heads = columns(

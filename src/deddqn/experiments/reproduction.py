@@ -55,9 +55,7 @@ def cell_verdicts(analysis: Analysis) -> list[CellVerdict]:
     """All entries of the paper that were measured."""
     cells = [cell for cell in analysis.cells if cell.paper is not None and cell.errors.size]
     initial = {problem: initial_best(analysis, problem) for problem in analysis.problems}
-    p_values = [
-        against_paper(initial[c.problem], c.paper) if initial[c.problem].size > 1 else math.nan for c in cells
-    ]
+    p_values = [against_paper(initial[c.problem], c.paper) if initial[c.problem].size > 1 else math.nan for c in cells]
     adjusted = holm_of_known(p_values)
     return [CellVerdict(c, initial[c.problem], float(p)) for c, p in zip(cells, adjusted, strict=True)]
 

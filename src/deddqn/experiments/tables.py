@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deddqn.experiments.paper import PRINTED
@@ -137,6 +137,17 @@ def to_latex(table: Table) -> str:
 
 
 WRITERS = {"csv": to_csv, "md": to_markdown, "tex": to_latex}
+
+
+def without_empty(table: Table) -> Table:
+    """The same table without columns that hold nothing."""
+    shown = table.shown()
+    kept = [k for k in range(len(table.columns)) if any(row[k] for row in shown) or not shown]
+    return replace(
+        table,
+        columns=tuple(table.columns[k] for k in kept),
+        rows=tuple(tuple(row[k] for k in kept) for row in table.rows),
+    )
 
 
 def columns(*given: Sequence[str]) -> tuple[Column, ...]:

@@ -54,7 +54,9 @@ def curve_chart(panel: CurvePanel, methods: Methods, *, shares: bool = False) ->
     width, height, left, bottom, first = 360, 230, 46, 200, 10
     shown = panel.evaluations >= min(first, panel.evaluations[-1])
     evaluations = panel.evaluations[shown]
-    across = Scale(float(evaluations[0]), float(max(evaluations[-1], evaluations[0] * 1.01)), left, width - 8, log=True)
+    across = Scale(
+        float(evaluations[0]), float(max(evaluations[-1], evaluations[0] * 1.01)), left, width - 14, log=True
+    )
     if shares:
         down = Scale(0.0, 1.0, bottom, 8)
     else:
@@ -100,15 +102,19 @@ def share_chart(panel: SharePanel) -> str:
         lower = [(x, down(float(v))) for x, v in zip(xs, stacked[k], strict=True)]
         upper = [(x, down(float(v))) for x, v in zip(xs, stacked[k + 1], strict=True)]
         colour = OPERATORS[k % len(OPERATORS)]
-        tip = f"{name}: {100 * panel.shares[:, k].mean():.0f}% on the whole, {100 * panel.shares[-1, k]:.0f}% at the end"
+        tip = (
+            f"{name}: {100 * panel.shares[:, k].mean():.0f}% on the whole, {100 * panel.shares[-1, k]:.0f}% at the end"
+        )
         body += f'<path fill="{colour}" d="{path([*lower, *reversed(upper)], close=True)}"><title>{tip}</title></path>'
     body += text(left, bottom + 13, f"{first:.0f}", "tick") + text(width - 4, bottom + 13, f"{last:.0f}", "tick", "end")
-    return drawing(width, height, body, f"Strategy shares of {method_title(panel.method)} on {short_problem(panel.problem)}")
+    return drawing(
+        width, height, body, f"Strategy shares of {method_title(panel.method)} on {short_problem(panel.problem)}"
+    )
 
 
 def rank_chart(figure: RankFigure, methods: Methods, printed: dict[str, float]) -> str:
     """Mean ranks with intervals; a hollow diamond is the paper's."""
-    row, left, width, top = 20, 90, 520, 6
+    row, left, width, top = 20, 78, 400, 6
     bottom = top + row * len(figure.ranks) + 2
     scale = Scale(1.0, float(max(len(figure.ranks), 2)), left + 6, width - 12)
     body = horizontal_axis(scale, top, bottom, about=len(figure.ranks))
@@ -116,7 +122,7 @@ def rank_chart(figure: RankFigure, methods: Methods, printed: dict[str, float]) 
         y, colour = top + row * (k + 0.5), look_of(rank.method, methods)[0]
         content = (
             text(left - 5, y + 4, method_title(rank.method), "name", "end")
-            + f'<path d="M{scale(rank.low):.1f} {y:.1f}H{scale(rank.high):.1f}" stroke="{colour}" stroke-width="3" stroke-opacity=".45"/>'
+            + f'<path class="interval" d="M{scale(rank.low):.1f} {y:.1f}H{scale(rank.high):.1f}" stroke="{colour}"/>'
             + f'<circle cx="{scale(rank.rank):.1f}" cy="{y:.1f}" r="5" fill="{colour}"/>'
         )
         paper = printed.get(rank.method, math.nan)
@@ -130,13 +136,15 @@ def rank_chart(figure: RankFigure, methods: Methods, printed: dict[str, float]) 
 
 def critical_chart(figure: RankFigure, methods: Methods) -> str:
     """Demsar's diagram: methods on an axis of ranks, a bar over those that Nemenyi's test does not tell apart."""
-    k, width, axis = len(figure.ranks), 520, 40
+    k, width, axis = len(figure.ranks), 430, 40
     scale = Scale(1.0, float(max(k, 2)), 90, width - 90)
     bars = axis + 10 + 7 * len(figure.cliques)
     half = (k + 1) // 2
     body = f'<path class="axis" d="M{scale(1):.1f} {axis}H{scale(k):.1f}"/>'
     for tick in range(1, k + 1):
-        body += f'<path class="axis" d="M{scale(tick):.1f} {axis}v-5"/>' + text(scale(tick), axis - 9, str(tick), "tick", "middle")
+        body += f'<path class="axis" d="M{scale(tick):.1f} {axis}v-5"/>' + text(
+            scale(tick), axis - 9, str(tick), "tick", "middle"
+        )
     for place, rank in enumerate(figure.ranks):
         leftward = place < half
         level = bars + 10 + 16 * (place if leftward else k - 1 - place)
@@ -147,7 +155,8 @@ def critical_chart(figure: RankFigure, methods: Methods) -> str:
         body += _series(rank.method, content, label)
     for level, (first, last) in enumerate(figure.cliques):
         y = axis + 8 + 7 * level
-        body += f'<path class="clique" d="M{scale(figure.ranks[first].rank) - 3:.1f} {y}H{scale(figure.ranks[last].rank) + 3:.1f}"/>'
+        left, right = scale(figure.ranks[first].rank) - 3, scale(figure.ranks[last].rank) + 3
+        body += f'<path class="clique" d="M{left:.1f} {y}H{right:.1f}"/>'
     if math.isfinite(figure.critical_difference):
         span = scale(1.0 + figure.critical_difference) - scale(1.0)
         body += f'<path class="axis" d="M{scale(1):.1f} 8v8m0 -4h{span:.1f}m0 -4v8"/>'
@@ -157,17 +166,19 @@ def critical_chart(figure: RankFigure, methods: Methods) -> str:
 
 def cost_chart(bars: list[CostBar], methods: Methods) -> str:
     """CPU time per evaluation on a logarithmic axis."""
-    row, left, width, top = 18, 90, 520, 4
+    row, left, width, top = 18, 78, 400, 4
     bottom = top + row * len(bars) + 2
     values = [max(b.microseconds, 1e-3) for b in bars]
-    scale = Scale(min(values) / 1.5, max(values) * 2.0, left, width - 40, log=True)
+    spread = max(values) / min(values) > 20
+    lowest = 10.0 ** math.floor(math.log10(min(values))) if spread else 0.0
+    scale = Scale(lowest, max(values) * 1.05, left, width - 60, log=spread)
     body = horizontal_axis(scale, top, bottom)
     for k, bar in enumerate(bars):
-        y, colour = top + row * (k + 0.5), look_of(bar.method, methods)[0]
+        y, colour, end = top + row * (k + 0.5), look_of(bar.method, methods)[0], scale(bar.microseconds)
         content = (
             text(left - 5, y + 4, method_title(bar.method), "name", "end")
-            + f'<rect x="{left}" y="{y - 5:.1f}" width="{max(scale(bar.microseconds) - left, 1):.1f}" height="10" fill="{colour}"/>'
-            + text(scale(bar.microseconds) + 5, y + 4, f"{bar.microseconds:.2f} µs", "tick")
+            + f'<rect x="{left}" y="{y - 5:.1f}" width="{max(end - left, 1):.1f}" height="10" fill="{colour}"/>'
+            + text(end + 5, y + 4, f"{bar.microseconds:.2f} µs", "tick")
         )
         body += _series(bar.method, content, f"{method_title(bar.method)}: {bar.ratio:.2f} times Random")
     return drawing(width, bottom + 18, body, "CPU time per evaluation in microseconds")

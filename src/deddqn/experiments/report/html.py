@@ -29,29 +29,40 @@ TINTS = {
 }
 
 
-def table(content: Table, *, files: bool = True) -> str:
+def table(content: Table) -> str:
     """A table with a heading, a filter if it is long, and links to its files."""
     heads = "".join(
-        f'<th scope="col"{_title(c.hint)}{_class("n" if c.form else "")}><button type="button">{escape(c.name) or "&nbsp;"}</button></th>'
-        for c in content.columns
+        _head(escape(c.name) or "&nbsp;", _title(c.hint) + _class("n" if c.form else "")) for c in content.columns
     )
-    body = "".join(f"<tr>{_cells(content, row, shown)}</tr>" for row, shown in zip(content.rows, content.shown(), strict=True))
+    body = "".join(
+        f"<tr>{_cells(content, row, shown)}</tr>" for row, shown in zip(content.rows, content.shown(), strict=True)
+    )
+    size = " long" if len(content.rows) >= LONG else ""
     note = f'<p class="note">{escape(content.note)}</p>' if content.note else ""
     return (
-        f'<div class="table" id="{content.name}"><h3>{escape(content.title)}</h3>{_tools(content, files)}'
-        f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>{note}</div>'
+        f'<div class="table" id="{content.name}"><h3>{escape(content.title)}</h3>{_tools(content)}'
+        f'<div class="scroll{size}"><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+        f"{note}</div>"
     )
 
 
-def _tools(content: Table, files: bool) -> str:
+def _tools(content: Table) -> str:
     search = ""
     if len(content.rows) >= LONG:
         search = (
             f'<input type="search" placeholder="filter, e.g. F9 de3" aria-label="filter {escape(content.title)}">'
             f'<span class="count">{len(content.rows)} rows</span>'
         )
-    links = "".join(f'<a href="{content.name}.{kind}">{kind}</a>' for kind in ("csv", "md", "tex")) if files else ""
-    return f'<div class="tools">{search}<span class="files">{links}</span></div>'
+    return f'<div class="tools">{search}{_files(content.name)}</div>'
+
+
+def _files(name: str) -> str:
+    links = "".join(f'<a href="{name}.{kind}">{kind}</a>' for kind in ("csv", "md", "tex"))
+    return f'<span class="files">{links}</span>'
+
+
+def _head(name: str, attributes: str = "") -> str:
+    return f'<th scope="col"{attributes}><button type="button">{name}</button></th>'
 
 
 def _cells(content: Table, row: tuple[Any, ...], shown: list[str]) -> str:
@@ -79,16 +90,18 @@ def _title(hint: str) -> str:
 def matrix(a: Analysis) -> str:
     """The results as the paper's Table 3: per problem and method the mean, the std, and the paper's mean below."""
     by_place = {(c.method, c.problem): c for c in a.cells}
-    heads = "".join(f'<th scope="col" class="n" data-m="{escape(m, quote=True)}"><button type="button">{escape(method_title(m))}</button></th>' for m in a.methods)
+    heads = "".join(_head(escape(method_title(m)), f' class="n" data-m="{escape(m, quote=True)}"') for m in a.methods)
     rows = []
     for problem in a.problems:
         cells = [by_place[method, problem] for method in a.methods]
         best = min((c.mean for c in cells if c.errors.size), default=math.nan)
-        rows.append(f'<tr><th scope="row">{escape(short_problem(problem))}</th>{"".join(_entry(c, best) for c in cells)}</tr>')
+        rows.append(
+            f'<tr><th scope="row">{escape(short_problem(problem))}</th>{"".join(_entry(c, best) for c in cells)}</tr>'
+        )
     return (
         '<div class="table" id="results"><h3>Mean error (standard deviation)</h3>'
-        '<div class="tools"><span class="files"><a href="results.csv">csv</a><a href="results.md">md</a><a href="results.tex">tex</a></span></div>'
-        f'<div class="scroll"><table class="matrix"><thead><tr><th scope="col"><button type="button">problem</button></th>{heads}</tr></thead>'
+        f'<div class="tools">{_files("results")}</div>'
+        f'<div class="scroll"><table class="matrix"><thead><tr>{_head("problem")}{heads}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div></div>"
     )
 
@@ -118,7 +131,9 @@ def legend(methods: tuple[str, ...]) -> str:
     chips = []
     for method in methods:
         colour, dash = look_of(method, methods)
-        line = f'<svg viewBox="0 0 22 8" width="22" height="8" aria-hidden="true"><path d="M0 4H22" stroke="{colour}" stroke-width="3" stroke-dasharray="{dash}"/></svg>'
-        chips.append(f'<button type="button" aria-pressed="true" data-toggle="{escape(method, quote=True)}">{line}{escape(method_title(method))}</button>')
+        stroke = f'<path d="M0 4H22" stroke="{colour}" stroke-width="3" stroke-dasharray="{dash}"/>'
+        line = f'<svg viewBox="0 0 22 8" width="22" height="8" aria-hidden="true">{stroke}</svg>'
+        name, title = escape(method, quote=True), escape(method_title(method))
+        chips.append(f'<button type="button" aria-pressed="true" data-toggle="{name}">{line}{title}</button>')
     every = '<button type="button" data-toggle="*">all</button><button type="button" data-toggle="">none</button>'
     return f'<div class="legend" role="group" aria-label="methods shown in the figures">{"".join(chips)}{every}</div>'

@@ -30,10 +30,9 @@ def page(a: Analysis, folder: str) -> str:
     """The whole page as text."""
     assets = files("deddqn.experiments.report").joinpath("assets")
     style, script = assets.joinpath("page.css").read_text(), assets.joinpath("page.js").read_text()
-    links = "".join(f'<a href="#s-{name}">{title}</a>' for name, title, _ in SECTIONS)
-    body = "".join(
-        f'<section id="s-{name}"><h2>{title}</h2>{make(a)}</section>' for name, title, make in SECTIONS
-    )
+    places = [("short", "In short"), *((f"s-{name}", title) for name, title, _ in SECTIONS), ("s-source", "Source")]
+    links = "".join(f'<a href="#{place}">{title}</a>' for place, title in places)
+    body = "".join(f'<section id="s-{name}"><h2>{title}</h2>{make(a)}</section>' for name, title, make in SECTIONS)
     end = f'<section id="s-source"><h2>How to get this page again</h2>{sections.provenance(a, folder)}</section>'
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -41,7 +40,7 @@ def page(a: Analysis, folder: str) -> str:
         '<link rel="icon" href="data:,"><title>Comparison of optimisers</title>'
         f"<style>{style}</style><script>{COLLECT_ERRORS}</script></head><body>"
         f"<header><h1>Comparison of optimisers</h1><p class='lead'>{escape(a.plan.describe())}</p></header>"
-        f'<nav aria-label="sections"><div><a href="#short">In short</a>{links}<a href="#s-source">Source</a></div></nav>'
+        f'<nav aria-label="sections"><div>{links}</div></nav>'
         f"<main>{sections.summary(a)}{body}{end}</main>"
         "<footer>Errors below 1e-8 count as 0 in ranks and tests.</footer>"
         f"<script>{script}</script></body></html>"

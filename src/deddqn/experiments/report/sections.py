@@ -7,7 +7,7 @@ from html import escape
 
 from deddqn.experiments import contents
 from deddqn.experiments.analysis import Analysis
-from deddqn.experiments.claims import FAILS, HOLDS, PARTLY, judge_claims
+from deddqn.experiments.claims import FAILS, HOLDS, PARTLY, UNCHECKED, judge_claims
 from deddqn.experiments.curves import (
     FIG_1,
     SharePanel,
@@ -48,8 +48,8 @@ def findings(a: Analysis) -> list[str]:
     claims = Counter(c.verdict for c in judge_claims(a))
     if claims[HOLDS] + claims[PARTLY] + claims[FAILS]:
         found.append(
-            f"Of {sum(claims.values())} claims of the paper, {claims[HOLDS]} hold, {claims[PARTLY]} hold in part and "
-            f"{claims[FAILS]} do not hold; the rest cannot be checked with these methods."
+            f"Claims of the paper: {claims[HOLDS]} of {sum(claims.values())} hold, {claims[PARTLY]} in part; "
+            f"{claims[FAILS]} do not; {claims[UNCHECKED]} cannot be checked with these methods."
         )
     return found
 
@@ -74,7 +74,8 @@ def summary(a: Analysis) -> str:
     ]
     shown = "".join(f"<div><b>{escape(str(value))}</b><span>{name}</span></div>" for value, name in cards)
     points = "".join(f"<li>{escape(sentence)}</li>" for sentence in findings(a))
-    return f'<div class="cards">{shown}</div>{warnings(a)}<section id="short"><h2>In short</h2><ul class="findings">{points}</ul></section>'
+    short = f'<section id="short"><h2>In short</h2><ul class="findings">{points}</ul></section>'
+    return f'<div class="cards">{shown}</div>{warnings(a)}{short}'
 
 
 def warnings(a: Analysis) -> str:
@@ -94,8 +95,9 @@ def warnings(a: Analysis) -> str:
 def results(a: Analysis) -> str:
     """Means beside the paper's."""
     text = (
-        "Lowest mean per problem in bold. The second line is the paper's mean: ≠ (shaded) where it differs significantly "
-        "from ours, ≈ where it does not (Welch from mean, standard deviation and 25 runs; Holm over all entries, 5%)."
+        "Lowest mean per problem in bold. The second line is the paper's mean: ≠ (shaded) where it differs "
+        "significantly from ours, ≈ where it does not (Welch from mean, standard deviation and 25 runs; Holm over "
+        "all entries, 5%)."
     )
     return f"<p>{text}</p>{matrix(a)}{table(contents.cells_table(a))}"
 
@@ -104,7 +106,9 @@ def ranks(a: Analysis) -> str:
     """Ranks, as figure, diagram and table."""
     record = rank_figure(a)
     printed = {m: a.paper_rank(m) for m in a.methods}
-    first = figure(charts.rank_chart(record, a.methods, printed), "Mean ranks with 95% intervals (diamond: the paper's)")
+    first = figure(
+        charts.rank_chart(record, a.methods, printed), "Mean ranks with 95% intervals (diamond: the paper's)"
+    )
     second = figure(charts.critical_chart(record, a.methods), "Critical difference (Nemenyi, 5%)")
     return grid([first, second], "wide") + table(contents.ranks_table(a))
 
@@ -144,7 +148,11 @@ def curves(a: Analysis) -> str:
         parts += grid([figure(drawn, "Targets reached"), f"<p>{text}</p>"], "wide")
     panels = convergence_panels(a)
     drawn_all = [figure(charts.curve_chart(p, a.methods), short_problem(p.title)) for p in panels]
-    return parts + "<h3>Median error so far</h3><p>Point at a line to lift it out with its quartiles.</p>" + grid(drawn_all)
+    return (
+        parts
+        + "<h3>Median error so far</h3><p>Point at a line to lift it out with its quartiles.</p>"
+        + grid(drawn_all)
+    )
 
 
 def shares(a: Analysis) -> str:
@@ -179,8 +187,8 @@ def reproduction(a: Analysis) -> str:
         return "<p>No method, problem and budget of the paper's Table 3 ran here.</p>"
     text = (
         "Every entry of Table 3 is compared with two samples of ours: the final errors, and the best of the initial "
-        "population, 100 random points that no search has touched. Where the final errors differ from the entry and the "
-        "initial population does not, the verdict is “paper = initial population”."
+        "population, 100 random points that no search has touched. Where the final errors differ from the entry and "
+        "the initial population does not, the verdict is “paper = initial population”."
     )
     tables = (contents.claims_table, contents.counts_table, contents.verdicts_table)
     return f"<p>{text}</p>" + "".join(table(make(a)) for make in tables)
