@@ -93,8 +93,15 @@ def box_of(method: str, errors: np.ndarray) -> Box:
     reach = 1.5 * (third - first)
     inside = values[(values >= first - reach) & (values <= third + reach)]
     outside = values[(values < first - reach) | (values > third + reach)]
-    five = (inside[0], first, median, third, inside[-1])
-    return Box(method, *(float(v) for v in five), tuple(float(v) for v in outside))
+    return Box(
+        method=method,
+        low=float(inside[0]),
+        first=float(first),
+        median=float(median),
+        third=float(third),
+        high=float(inside[-1]),
+        outside=tuple(float(v) for v in outside),
+    )
 
 
 def box_panels(analysis: Analysis, methods: tuple[str, ...] | None = None) -> list[BoxPanel]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from deddqn.baselines.method import Trajectory, checkpoints
 from deddqn.de.config import DEConfig
+from deddqn.de.portfolio import PAPER
 from deddqn.de.state import Count, Mark
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.experiments.contestants import enter, named_problem
@@ -57,8 +58,11 @@ def specs_of(policy: CompiledPolicy, problem: Problem, jobs: list[Job]) -> list[
         de: dict[str, Any] = {key: value for key, value in settings.items() if key not in NOT_DE}
         config = DEConfig(**{**de, "budget": job.budget})
         seed = int(settings.get("seed", 0))
-        extra = {} if policy.portfolio is None else {"portfolio": policy.portfolio}
-        specs.append(EpisodeSpec(problem=problem, policy=policy, config=config, seed=seed, repeat=job.repeat, **extra))
+        portfolio = policy.portfolio or PAPER
+        spec = EpisodeSpec(
+            problem=problem, policy=policy, portfolio=portfolio, config=config, seed=seed, repeat=job.repeat
+        )
+        specs.append(spec)
     return specs
 
 

@@ -188,4 +188,5 @@ def write_figures(a: Analysis, folder: Path) -> list[Path]:
         for ending in ("pdf", "png"):
             written.append(folder / f"{name}.{ending}")
             figure.savefig(written[-1], dpi=150)
+            figure.set_layout_engine("none")  # the layout is found once: it takes most of the time
     return written
