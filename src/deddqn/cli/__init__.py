@@ -37,7 +37,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     import tyro
 
-    module = importlib.import_module(f"deddqn.cli.{command.replace('-', '_')}")
+    try:
+        module = importlib.import_module(f"deddqn.cli.{command.replace('-', '_')}")
+    except ModuleNotFoundError as error:
+        print(f"deddqn {command}: needs {error.name}: pip install 'deddqn[report,baselines]'", file=sys.stderr)
+        return 2
     options = tyro.cli(module.Options, prog=f"deddqn {command}", description=COMMANDS[command], args=given[1:])
     try:
         return int(module.run(options) or 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from deddqn.experiments.analysis import Analysis
 from deddqn.experiments.curves import (
@@ -29,46 +31,79 @@ from deddqn.experiments.curves import (
     share_panels,
 )
 from deddqn.experiments.looks import OPERATORS, look_of
-from deddqn.experiments.tables import method_title, short_problem
+from deddqn.experiments.tables import method_title, number, short_problem
 
 LOG_FROM = 30.0  # errors that span more than this factor get a logarithmic axis
 Methods = tuple[str, ...]
+BOX_STYLE: dict[str, Any] = {
+    "orientation": "horizontal",
+    "widths": 0.6,
+    "patch_artist": True,
+    "flierprops": {"markersize": 2.5},
+    "medianprops": {"color": "black", "linewidth": 1.4},
+}
 
 
 def _dash(pattern: str) -> Any:
     return (0, tuple(float(part) for part in pattern.split())) if pattern else "-"
 
 
-def _sheet(panels: int, columns: int, width: float, height: float) -> tuple[Figure, list[Any]]:
-    """A figure with so many axes in rows."""
-    columns = min(columns, panels)
-    rows = -(-panels // columns)
-    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
-    axes = np.atleast_1d(figure.subplots(rows, columns)).ravel().tolist()
-    for unused in axes[panels:]:
+@dataclass(frozen=True)
+class Frame:
+    """The room of one panel in inches, and what its labels need on each side."""
+
+    width: float
+    height: float
+    left: float = 0.5
+    right: float = 0.12
+    top: float = 0.28
+    bottom: float = 0.28
+
+
+def _sheet(rows: int, columns: int, frame: Frame, below: float = 0.0) -> tuple[Figure, list[Any]]:
+    """Axes in rows, placed by hand (a layout engine takes most of the time); `below` is room for a legend."""
+    width, height = columns * frame.width, rows * frame.height + below
+    figure = Figure(figsize=(width, height))
+    inner = (frame.width - frame.left - frame.right, frame.height - frame.top - frame.bottom)
+    axes = []
+    for row in range(rows):
+        for column in range(columns):
+            x, y = column * frame.width + frame.left, height - (row + 1) * frame.height + frame.bottom
+            axes.append(figure.add_axes((x / width, y / height, inner[0] / width, inner[1] / height)))
+    return figure, axes
+
+
+def _panels(number: int, columns: int, frame: Frame, below: float = 0.0) -> tuple[Figure, list[Any]]:
+    """A sheet with so many panels; what is left of the last row stays empty."""
+    columns = min(columns, number)
+    figure, axes = _sheet(-(-number // columns), columns, frame, below)
+    for unused in axes[number:]:
         unused.set_axis_off()
-    return figure, axes[:panels]
+    return figure, axes[:number]
 
 
 def _error_axis(axis: Any, values: list[float], which: str) -> None:
+    getattr(axis, f"{which}axis").set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     finite = [v for v in values if math.isfinite(v)]
     if finite and max(finite) > 0 and (min(finite) <= 0 or max(finite) / min(finite) > LOG_FROM):
         if min(finite) > 0:
             getattr(axis, f"set_{which}scale")("log")
         else:
             getattr(axis, f"set_{which}scale")("symlog", linthresh=1e-8)
+        getattr(axis, f"{which}axis").set_minor_locator(NullLocator())
 
 
 def draw_boxes(panels: list[BoxPanel], methods: Methods) -> Figure:
     """Box plots, one panel per problem (the paper's Fig. 1 when given its three methods)."""
-    figure, axes = _sheet(len(panels), 2 if len(panels[0].boxes) <= 3 else 3, 3.2, 0.9 + 0.2 * len(panels[0].boxes))
+    few = len(panels[0].boxes) <= len(FIG_1)
+    figure, axes = _panels(len(panels), 2 if few else 3, Frame(3.2, 0.6 + 0.2 * len(panels[0].boxes), left=0.85))
     for axis, panel in zip(axes, panels, strict=True):
         stats = [
             {"med": b.median, "q1": b.first, "q3": b.third, "whislo": b.low, "whishi": b.high, "fliers": b.outside}
             for b in panel.boxes
         ]
         names = [method_title(b.method) for b in panel.boxes]
-        drawn = axis.bxp(stats, orientation="horizontal", patch_artist=True, flierprops={"markersize": 2.5})
+        drawn = axis.bxp(stats, **BOX_STYLE)
         for patch, box in zip(drawn["boxes"], panel.boxes, strict=True):
             patch.set_facecolor(look_of(box.method, methods)[0])
             patch.set_alpha(0.5)
@@ -82,7 +117,8 @@ def draw_boxes(panels: list[BoxPanel], methods: Methods) -> Figure:
 
 def draw_curves(panels: list[CurvePanel], methods: Methods, label: str) -> Figure:
     """Lines over evaluations, one panel each, with one legend."""
-    figure, axes = _sheet(len(panels), 3, 3.2, 2.4)
+    legend_room = 0.2 * (1 + -(-len(methods) // _per_row(len(panels))))
+    figure, axes = _panels(len(panels), 3, Frame(3.2, 2.4, left=0.6, bottom=0.45), legend_room)
     for axis, panel in zip(axes, panels, strict=True):
         shown = panel.evaluations >= min(10, panel.evaluations[-1])
         for curve in panel.curves:
@@ -93,43 +129,49 @@ def draw_curves(panels: list[CurvePanel], methods: Methods, label: str) -> Figur
             _error_axis(axis, [float(v) for c in panel.curves for v in c.values[shown]], "y")
         axis.set_title(short_problem(panel.title), fontsize=9)
         axis.tick_params(labelsize=7)
+        axis.xaxis.set_minor_locator(NullLocator())
         axis.set_xlabel("evaluations", fontsize=7)
-    _legend(figure, methods)
+    _legend(figure, methods, _per_row(len(panels)))
     return figure
 
 
-def _legend(figure: Figure, methods: Methods) -> None:
+def _per_row(panels: int) -> int:
+    return 7 if panels > 2 else 3
+
+
+def _legend(figure: Figure, methods: Methods, per_row: int) -> None:
     handles = []
     for method in methods:
         colour, dash = look_of(method, methods)
         handles.append(Line2D([], [], color=colour, linestyle=_dash(dash), label=method_title(method)))
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(7, len(methods)), fontsize=7, frameon=False)
+    figure.legend(handles=handles, loc="lower center", ncols=min(per_row, len(methods)), fontsize=7, frameon=False)
 
 
 def draw_shares(panels: list[SharePanel]) -> Figure:
     """Strategy shares: methods down, problems across."""
     methods = list(dict.fromkeys(p.method for p in panels))
     problems = list(dict.fromkeys(p.problem for p in panels))
-    figure = Figure(figsize=(1.3 * len(problems) + 0.8, 1.1 * len(methods) + 0.6), layout="constrained")
-    axes = figure.subplots(len(methods), len(problems), squeeze=False, sharey=True)
+    frame = Frame(1.3, 1.1, left=0.2, right=0.02, top=0.2, bottom=0.06)
+    figure, flat = _sheet(len(methods), len(problems), frame, below=0.35)
+    axes = np.array(flat, dtype=object).reshape(len(methods), len(problems))
     for panel in panels:
         axis = axes[methods.index(panel.method), problems.index(panel.problem)]
         colours = [OPERATORS[k % len(OPERATORS)] for k in range(len(panel.operators))]
         axis.stackplot(panel.evaluations, panel.shares.T, colors=colours)
-        axis.set(ylim=(0, 1), xticks=[], yticks=[])
+        axis.set(ylim=(0, 1), xticks=[], yticks=[], xlim=(panel.evaluations[0], panel.evaluations[-1]))
+        axis.set_frame_on(False)
     for k, problem in enumerate(problems):
         axes[0, k].set_title(short_problem(problem), fontsize=8)
     for k, method in enumerate(methods):
         axes[k, 0].set_ylabel(method_title(method), fontsize=8)
     handles = [Patch(color=OPERATORS[k % len(OPERATORS)], label=name) for k, name in enumerate(panels[0].operators)]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), fontsize=7, frameon=False)
+    figure.legend(handles=handles, loc="lower center", ncols=len(handles), fontsize=7, frameon=False)
     return figure
 
 
 def draw_ranks(record: RankFigure, methods: Methods) -> Figure:
     """Mean ranks with intervals, and bars over groups within one critical difference."""
-    figure = Figure(figsize=(5.2, 0.9 + 0.24 * len(record.ranks)), layout="constrained")
-    axis = figure.subplots()
+    figure, (axis,) = _sheet(1, 1, Frame(5.2, 0.9 + 0.24 * len(record.ranks), left=0.95, top=0.1, bottom=0.5))
     for k, rank in enumerate(record.ranks):
         colour = look_of(rank.method, methods)[0]
         axis.plot([rank.low, rank.high], [k, k], color=colour, linewidth=2.5, alpha=0.5)
@@ -145,14 +187,14 @@ def draw_ranks(record: RankFigure, methods: Methods) -> Figure:
 
 def draw_cost(bars: list[CostBar], methods: Methods) -> Figure:
     """CPU time per evaluation."""
-    figure = Figure(figsize=(5.2, 0.8 + 0.22 * len(bars)), layout="constrained")
-    axis = figure.subplots()
+    figure, (axis,) = _sheet(1, 1, Frame(5.2, 0.8 + 0.22 * len(bars), left=0.95, top=0.1, bottom=0.5))
     axis.barh(
         [method_title(b.method) for b in bars],
         [b.microseconds for b in bars],
         color=[look_of(b.method, methods)[0] for b in bars],
     )
-    axis.set_xscale("log")
+    if bars and bars[-1].microseconds > 20.0 * bars[0].microseconds:
+        axis.set_xscale("log")
     axis.invert_yaxis()
     axis.set_xlabel("CPU time per evaluation, µs", fontsize=8)
     axis.tick_params(labelsize=8)
@@ -188,5 +230,4 @@ def write_figures(a: Analysis, folder: Path) -> list[Path]:
         for ending in ("pdf", "png"):
             written.append(folder / f"{name}.{ending}")
             figure.savefig(written[-1], dpi=150)
-            figure.set_layout_engine("none")  # the layout is found once: it takes most of the time
     return written

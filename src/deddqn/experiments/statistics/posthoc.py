@@ -27,7 +27,7 @@ def li_adjust(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
     p = np.asarray(p_values, dtype=np.float64)
     if p.size == 0:
         return p
-    below = p + 1.0 - p.max()
+    below = p + (1.0 - p.max())
     return np.minimum(np.divide(p, below, out=np.ones_like(p), where=below > 0.0), 1.0)
 
 
