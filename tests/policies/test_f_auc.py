@@ -125,7 +125,25 @@ def test_fruitless_applications_in_a_row_take_an_operator_out_of_the_window():
     assert window(policy, Column.OPERATOR) == [0, 1, 0]
     fail(policy, 0)
     assert window(policy, Column.OPERATOR) == [1] and window(policy, Column.VALUE) == [2.0]
-    assert policy.choose(NO_FEATURES, 0) == 1  # n = 4 (fruitless), 1
+    assert policy.choose(NO_FEATURES, 0) == 1  # n = 4, 0
+
+
+def test_an_operator_is_unseen_again_when_its_applications_are_long_ago():
+    policy = begin(window=4)
+    fail(policy, 0)
+    improve(policy, 1, 1.0)
+    assert policy.choose(NO_FEATURES, 0) == 0  # n = 1, 1
+    for value in (0.9, 0.8):
+        improve(policy, 1, value)
+    fail(policy, 0)  # applied: 1 1 1 0
+    improve(policy, 1, 0.7)
+    # n = 1, 3; no area for anybody: the bonus of operator 0 is the higher one
+    assert policy.choose(NO_FEATURES, 0) == 0
+    for value in (0.6, 0.5, 0.4):
+        improve(policy, 1, value)
+    patient = begin(window=4, scale=0.0)
+    patient._memory[:] = policy._memory
+    assert patient.choose(NO_FEATURES, 0) == 0  # not among the last 4: unseen, whatever the scale
 
 
 def test_an_improvement_ends_the_fruitless_applications():

@@ -9,13 +9,18 @@ from deddqn.baselines.method import (
     Trajectory,
     checkpoints,
 )
+from deddqn.baselines.optional import MissingLibraryError
+from deddqn.baselines.registry import baseline_names, load_baseline
 
 __all__ = [
     "BudgetExhausted",
     "BudgetedObjective",
     "Method",
+    "MissingLibraryError",
     "SearchOver",
     "TargetReached",
     "Trajectory",
+    "baseline_names",
     "checkpoints",
+    "load_baseline",
 ]

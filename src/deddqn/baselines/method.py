@@ -68,7 +68,9 @@ class Trajectory:
 class Method(Protocol):
     """A method of a comparison. All of its randomness comes from `rng`: the same state gives the same run."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """As in tables and results; a plain attribute will do."""
 
     def run(self, problem: Problem, budget: int, rng: np.random.Generator) -> Trajectory:
         """Minimise `problem` with at most `budget` evaluations."""

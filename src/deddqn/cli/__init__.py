@@ -14,6 +14,7 @@ COMMANDS = {
     "report": "tables, figures and one HTML page from a comparison",
     "paper": "recompute the paper's ranks and tests from its own table",
     "export": "write the runs of a comparison as CSV",
+    "tune": "find the parameters of an adaptive policy on the training functions",
 }
 """Name -> what it does; the module is ``deddqn.cli.<name>``, imported only when the command is used."""
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from deddqn import baselines
-from deddqn.baselines.method import Method
+from deddqn.baselines import Method, baseline_names, load_baseline
 from deddqn.names import UnknownNameError, unknown_name
 from deddqn.policies import CompiledPolicy, load_policy, policy_names
 from deddqn.problems import SUITES, Problem, get, problem_names
@@ -56,11 +55,6 @@ class Contestant:
         return isinstance(self.played, CompiledPolicy)
 
 
-def baseline_names() -> list[str]:
-    """Names of methods that bring their own search; none where the package has no registry of them."""
-    return list(getattr(baselines, "baseline_names", list)())
-
-
 def method_names() -> list[str]:
     """Every name that a comparison knows."""
     return [*policy_names(), *baseline_names()]
@@ -86,7 +80,7 @@ def enter(method: Any) -> Contestant:
 @lru_cache(maxsize=256)
 def _by_name(name: str) -> Contestant:
     if name in baseline_names():
-        baseline = baselines.load_baseline(name)
+        baseline = load_baseline(name)
         return Contestant(name, baseline, method_fingerprint(baseline), by_name=True)
     try:
         policy = load_policy(name)

@@ -10,14 +10,14 @@ another's; ranks with equal f(u) share their weights and are walked as one slant
     reward_k = A_k / sum A                              (0 if no curve has an area)
     chosen   = an unseen operator, else argmax_k  reward_k + C sqrt(2 ln(sum n) / n_k)
 
-with n_k the occurrences of k in the window (the lowest number wins ties). Rewards depend on ranks only, so any
-increasing transformation of f gives the same run.
+(the lowest number wins ties). Rewards depend on ranks only, so any increasing transformation of f gives the same run.
 
-Readings. The window holds improving offspring only, and two things are left open by that. An operator that has
-none in the window would count as unseen and be chosen until it improves, which late in a run may be never: such an
-operator counts with its applications since its last improving one instead (n_k), and is unseen only while it has
-not been applied. And an operator that no longer improves would live on its old offspring for ever, since nobody
-pushes them out: after W fruitless applications in a row its offspring leave the window.
+Readings. n_k are the applications of k among the last W of all, and an operator without any is unseen. Counted among
+the improving offspring, as published, n would be 0 for an operator that has left the window: it would be chosen
+until it improves again, which late in a run may be never; and an operator with one lucky offspring in the window
+would pass for one that has hardly been tried. Where every offspring improves both counts are the same. And an
+operator that no longer improves would live on its old offspring for as long as nobody pushes them out: after W
+fruitless applications in a row its offspring leave the window.
 """
 
 from __future__ import annotations
@@ -49,27 +49,30 @@ class Slot(IntEnum):
     FILLED = 1  # offspring in the window
     ENTERED = 2  # offspring that have entered it since the run began
     CHANGED = 3  # 1 if the rewards do not belong to the window yet
-    END = 4
+    APPLIED = 4  # applications since the run began
+    END = 5
 
 
 class Block(IntEnum):
     """Blocks of K slots in the memory, after the single numbers; the window follows."""
 
-    OCCURRENCES = 0
+    OCCURRENCES = 0  # in the window
     FRUITLESS = 1  # applications since the last improving one
     REWARD = 2
-    HEIGHT = 3  # of the curve, while it is walked
-    TIED = 4  # offspring among the ranks that are tied
-    END = 5
+    OWN = 3  # weights of the operator's own offspring among the ranks walked
+    TIED = 4  # its offspring among ranks that are tied; 0 between uses
+    RECENT = 5  # n: its applications among the last W
+    END = 6
 
 
 class Column(IntEnum):
-    """Columns of W slots: the window, sorted by value."""
+    """Columns of W slots: the window, sorted by value, and the operators applied last."""
 
     VALUE = 0
     OPERATOR = 1
     ENTRY = 2  # the number of its entry: the lowest is the oldest
-    END = 3
+    APPLIED = 3  # a ring, not sorted
+    END = 4
 
 
 @njit(**ENGINE)
@@ -94,35 +97,35 @@ def reset(setup, memory, n_ops, n_pop):
 
 
 @njit(**ENGINE)
-def move(setup, memory, source, target):
-    """Copy one offspring of the window to another rank."""
-    for which in range(Column.END):
-        first = column(setup, memory, which)
-        memory[first + target] = memory[first + source]
+def move(memory, value, window, source, target):
+    """Copy one offspring to another rank; `value` is where the columns begin."""
+    memory[value + target] = memory[value + source]
+    memory[value + window + target] = memory[value + window + source]
+    memory[value + 2 * window + target] = memory[value + 2 * window + source]
 
 
 @njit(**ENGINE)
 def drop_oldest(setup, memory):
-    """Take the offspring that entered first out of the window."""
+    """Take the offspring that entered first out of the window; return the rank that it leaves free."""
     entry, filled = column(setup, memory, Column.ENTRY), np.int64(memory[Slot.FILLED])
-    oldest = 0
+    oldest, lowest = 0, memory[entry]
     for rank in range(1, filled):
-        if memory[entry + rank] < memory[entry + oldest]:
-            oldest = rank
+        if memory[entry + rank] < lowest:
+            oldest, lowest = rank, memory[entry + rank]
     op = np.int64(memory[column(setup, memory, Column.OPERATOR) + oldest])
     memory[block(memory, Block.OCCURRENCES) + op] -= 1.0
-    for rank in range(oldest, filled - 1):
-        move(setup, memory, rank + 1, rank)
     memory[Slot.FILLED] -= 1.0
+    return oldest
 
 
 @njit(**ENGINE)
 def drop_operator(setup, memory, op):
     """Take all offspring of an operator out of the window."""
-    operator, kept = column(setup, memory, Column.OPERATOR), 0
+    window, value = np.int64(setup[Setting.WINDOW]), column(setup, memory, Column.VALUE)
+    kept = 0
     for rank in range(np.int64(memory[Slot.FILLED])):
-        if np.int64(memory[operator + rank]) != op:
-            move(setup, memory, rank, kept)
+        if np.int64(memory[value + window * Column.OPERATOR + rank]) != op:
+            move(memory, value, window, rank, kept)
             kept += 1
     memory[block(memory, Block.OCCURRENCES) + op] = 0.0
     memory[Slot.FILLED] = kept
@@ -131,16 +134,21 @@ def drop_operator(setup, memory, op):
 
 @njit(**ENGINE)
 def enter(setup, memory, op, f_trial):
-    """Put an offspring into its rank, after its equals."""
-    if memory[Slot.FILLED] >= setup[Setting.WINDOW]:
-        drop_oldest(setup, memory)
-    value, rank = column(setup, memory, Column.VALUE), np.int64(memory[Slot.FILLED])
+    """Put an offspring into its rank, after its equals; only ranks between it and the free one move."""
+    window, value = np.int64(setup[Setting.WINDOW]), column(setup, memory, Column.VALUE)
+    rank = np.int64(memory[Slot.FILLED])
+    if rank >= window:
+        rank = drop_oldest(setup, memory)
     while rank > 0 and memory[value + rank - 1] > f_trial:
-        move(setup, memory, rank - 1, rank)
+        move(memory, value, window, rank - 1, rank)
         rank -= 1
+    filled = np.int64(memory[Slot.FILLED])
+    while rank < filled and memory[value + rank + 1] <= f_trial:
+        move(memory, value, window, rank + 1, rank)
+        rank += 1
     memory[value + rank] = f_trial
-    memory[column(setup, memory, Column.OPERATOR) + rank] = op
-    memory[column(setup, memory, Column.ENTRY) + rank] = memory[Slot.ENTERED]
+    memory[value + window * Column.OPERATOR + rank] = op
+    memory[value + window * Column.ENTRY + rank] = memory[Slot.ENTERED]
     memory[Slot.ENTERED] += 1.0
     memory[Slot.FILLED] += 1.0
     memory[Slot.CHANGED] = 1.0
@@ -148,8 +156,21 @@ def enter(setup, memory, op, f_trial):
 
 
 @njit(**ENGINE)
+def note_application(setup, memory, op):
+    """Count an application among the last W of all."""
+    window, recent = np.int64(setup[Setting.WINDOW]), block(memory, Block.RECENT)
+    place = column(setup, memory, Column.APPLIED) + np.int64(memory[Slot.APPLIED]) % window
+    if memory[Slot.APPLIED] >= window:
+        memory[recent + np.int64(memory[place])] -= 1.0
+    memory[place] = op
+    memory[recent + op] += 1.0
+    memory[Slot.APPLIED] += 1.0
+
+
+@njit(**ENGINE)
 def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
-    """An improving offspring enters the window; any other application is counted."""
+    """An improving offspring enters the window; an operator that fails W times in a row leaves it."""
+    note_application(setup, memory, op)
     fruitless = block(memory, Block.FRUITLESS) + op
     if f_trial < f_parent:
         enter(setup, memory, op, f_trial)
@@ -162,38 +183,55 @@ def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
 
 
 @njit(**ENGINE)
-def walk(setup, memory, first, last):
-    """Lengthen all curves by the ranks first .. last - 1, whose values are equal."""
-    n_ops, operator = np.int64(memory[Slot.N_OPS]), column(setup, memory, Column.OPERATOR)
-    tied, height, area = block(memory, Block.TIED), block(memory, Block.HEIGHT), block(memory, Block.REWARD)
+def walk_tied(setup, memory, first, last, right):
+    """`walk_back` for the ranks first .. last - 1 with equal values: one slanted line. Return their weight."""
+    operator, area = column(setup, memory, Column.OPERATOR), block(memory, Block.REWARD)
+    own, tied = block(memory, Block.OWN), block(memory, Block.TIED)
     weight = 0.0
-    for op in range(n_ops):
-        memory[tied + op] = 0.0
     for rank in range(first, last):
         weight += setup[Setting.WEIGHTS + rank]
         memory[tied + np.int64(memory[operator + rank])] += 1.0
     weight /= last - first
-    for op in range(n_ops):
+    for op in range(np.int64(memory[Slot.N_OPS])):
         up = memory[tied + op]
-        right = (last - first) - up
-        memory[area + op] += weight * right * (memory[height + op] + 0.5 * weight * up)
-        memory[height + op] += weight * up
+        memory[area + op] += weight * up * (right - memory[own + op] + 0.5 * weight * (last - first - up))
+        memory[own + op] += weight * up
+        memory[tied + op] = 0.0
+    return weight * (last - first)
+
+
+@njit(**ENGINE)
+def walk_back(setup, memory):
+    """The areas under the curves of all operators, from the last rank to the first.
+
+    A step up by w carries the area w times the way that its curve still goes to the right: the weights of all later
+    ranks, less the operator's own among them.
+    """
+    n_ops, last = np.int64(memory[Slot.N_OPS]), np.int64(memory[Slot.FILLED])
+    value, operator = column(setup, memory, Column.VALUE), column(setup, memory, Column.OPERATOR)
+    area, own = block(memory, Block.REWARD), block(memory, Block.OWN)
+    for op in range(n_ops):
+        memory[area + op] = memory[own + op] = 0.0
+    right = 0.0
+    while last > 0:
+        first = last - 1
+        while first > 0 and memory[value + first - 1] == memory[value + last - 1]:
+            first -= 1
+        if last - first > 1:
+            right += walk_tied(setup, memory, first, last, right)
+        else:
+            op, weight = np.int64(memory[operator + first]), setup[Setting.WEIGHTS + first]
+            memory[area + op] += weight * (right - memory[own + op])
+            memory[own + op] += weight
+            right += weight
+        last = first
 
 
 @njit(**ENGINE)
 def update_rewards(setup, memory):
-    """The areas under the curves of all operators, divided by their sum."""
-    n_ops, filled = np.int64(memory[Slot.N_OPS]), np.int64(memory[Slot.FILLED])
-    area, height, value = block(memory, Block.REWARD), block(memory, Block.HEIGHT), column(setup, memory, Column.VALUE)
-    for op in range(n_ops):
-        memory[area + op] = memory[height + op] = 0.0
-    rank = 0
-    while rank < filled:
-        last = rank + 1
-        while last < filled and memory[value + last] == memory[value + rank]:
-            last += 1
-        walk(setup, memory, rank, last)
-        rank = last
+    """Areas under the curves, divided by their sum."""
+    walk_back(setup, memory)
+    n_ops, area = np.int64(memory[Slot.N_OPS]), block(memory, Block.REWARD)
     total = 0.0
     for op in range(n_ops):
         total += memory[area + op]
@@ -203,27 +241,21 @@ def update_rewards(setup, memory):
 
 
 @njit(**ENGINE)
-def times_seen(memory, op):
-    """n of an operator: its occurrences in the window; if there are none, its fruitless applications."""
-    occurrences = memory[block(memory, Block.OCCURRENCES) + op]
-    return occurrences if occurrences > 0.0 else memory[block(memory, Block.FRUITLESS) + op]
-
-
-@njit(**ENGINE)
 def choose(setup, memory, features, stream, n_ops, i):
     """An unseen operator, or the one with the highest upper confidence bound."""
     if memory[Slot.CHANGED] > 0.0:
         update_rewards(setup, memory)
+    recent = block(memory, Block.RECENT)
     total = 0.0
     for op in range(n_ops):
-        seen = times_seen(memory, op)
+        seen = memory[recent + op]
         if seen == 0.0:
             return op
         total += seen
     reward, doubled = block(memory, Block.REWARD), 2.0 * math.log(total)
     chosen, highest = 0, -math.inf
     for op in range(n_ops):
-        bound = memory[reward + op] + setup[Setting.SCALE] * math.sqrt(doubled / times_seen(memory, op))
+        bound = memory[reward + op] + setup[Setting.SCALE] * math.sqrt(doubled / memory[recent + op])
         if bound > highest:
             chosen, highest = op, bound
     return chosen

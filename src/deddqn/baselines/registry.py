@@ -1,0 +1,31 @@
+"""Baselines by name. The libraries behind them are imported when a run begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from deddqn.baselines.cmaes import ipop_cmaes, lr_cmaes
+from deddqn.baselines.method import Method
+from deddqn.baselines.minion import ALGORITHMS, MinionMethod
+from deddqn.baselines.scipy_de import ScipyDE
+from deddqn.names import unknown_name
+
+_FACTORIES: dict[str, Callable[[], Method]] = {
+    "ipop-cmaes": ipop_cmaes,
+    "lr-cmaes": lr_cmaes,
+    "scipy-de": ScipyDE,
+    **{name: partial(MinionMethod, name) for name in ALGORITHMS},
+}
+
+
+def baseline_names() -> list[str]:
+    """The names of all baselines, the paper's two first."""
+    return list(_FACTORIES)
+
+
+def load_baseline(name: str) -> Method:
+    """The baseline of this name."""
+    if name not in _FACTORIES:
+        raise unknown_name("baseline", name, _FACTORIES)
+    return _FACTORIES[name]()

@@ -1,0 +1,77 @@
+"""``deddqn tune METHOD``: find the parameters of an adaptive policy on the training functions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from deddqn.experiments.tuning import Tuning, decide, open_study, search, write_json
+from deddqn.policies.adaptive import TUNED, tuned
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of ``deddqn tune``."""
+
+    method: Annotated[str, tyro.conf.Positional]
+    """pm-adapss, f-auc or rec-pm."""
+    trials: int = 100
+    """How many settings to try in all; those of an interrupted run count."""
+    runs: int = 5
+    """Runs per problem and trial."""
+    budget: int = 10_000
+    """Evaluations per run."""
+    out: Path = Path("out/tune")
+    """Folder of the study and the result."""
+    seed: int = 0
+    """Root of all randomness."""
+    workers: int | None = None
+    """Threads; all cores by default."""
+    ship: bool = False
+    """Also put the result among the tuned values of the package (its tuned.json)."""
+
+
+def run(options: Options) -> int:
+    """Search, decide, write and show."""
+    tuning = Tuning(
+        method=options.method,
+        trials=options.trials,
+        runs=options.runs,
+        budget=options.budget,
+        seed=options.seed,
+        out=options.out,
+        workers=options.workers,
+    )
+    study = open_study(tuning)
+    _show_search(tuning, study)
+    record = decide(tuning, study)
+    path = tuning.out / f"{tuning.method}.json"
+    write_json(path, record)
+    if options.ship:
+        write_json(TUNED, {**tuned(), tuning.method: record})
+    _show(tuning.method, record)
+    print(f"written: {path}")
+    return 0
+
+
+def _show_search(tuning: Tuning, study: Any) -> None:
+    from rich.progress import Progress
+
+    from deddqn.experiments.tuning import finished
+
+    with Progress() as progress:
+        task = progress.add_task(tuning.method, total=tuning.trials, completed=len(finished(study)))
+        for done, best in search(tuning, study):
+            progress.update(task, advance=1, description=f"{tuning.method}: {done}, best score {best:.4f}")
+
+
+def _show(method: str, record: dict[str, Any]) -> None:
+    print(f"{method}, score = {record['score_means']}")
+    for name in ("tuned", "default", "random"):
+        parameters = record.get({"tuned": "parameters", "default": "default_parameters"}.get(name, ""), "")
+        line = f"  {name:<8} {record['score'][name]:.4f} +- {record['standard_error'][name]:.4f}"
+        print(f"{line}  {json.dumps(parameters) if parameters else ''}".rstrip())

@@ -1,0 +1,195 @@
+"""Hyper-parameters of the adaptive policies, found by optuna on the training functions only.
+
+Trials are scored on the repeats 0, 1, .. (`experiments.scoring`). The best few and the published defaults then play
+on fresh repeats, where luck of the first ones does not help, and the winner is kept. Its score and that of the
+defaults are measured once more on repeats that nothing was chosen on. The study lies in an SQLite file: an
+interrupted run goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from deddqn.baselines.optional import optional_import
+from deddqn.experiments.scoring import TRAINING_SUITE, Arena, places, score, standard_error
+from deddqn.names import unknown_name
+from deddqn.policies.adaptive import ADAPTIVE, default_parameters
+
+FINALISTS = 6
+FINAL_REPEATS, CHECK_REPEATS = 10_000, 20_000  # first repeats of the final and of the check
+FINAL_FACTOR = 4  # runs per problem there, as a multiple of those of a trial
+LIBRARIES = ("deddqn", "numba", "numpy", "optuna")
+
+
+@dataclass(frozen=True)
+class Range:
+    """Where a parameter may lie."""
+
+    low: float
+    high: float
+    log: bool = False
+    integer: bool = False
+
+
+SPACES: dict[str, dict[str, Range]] = {
+    "pm-adapss": {
+        "window": Range(5, 500, log=True, integer=True),
+        "alpha": Range(0.01, 1.0),
+        "p_min": Range(0.0, 0.24),
+    },
+    "f-auc": {
+        "window": Range(5, 500, log=True, integer=True),
+        "decay": Range(0.0, 1.0),
+        "scale": Range(0.01, 10.0, log=True),
+    },
+    "rec-pm": {"gamma": Range(0.0, 0.99), "p_min": Range(0.0, 0.24)},
+}
+"""What is searched, per method; four operators leave room for p_min below 1/4."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuning:
+    """A search for the parameters of one method; the same values go on with the same study."""
+
+    method: str
+    trials: int = 100
+    runs: int = 5
+    budget: int = 10_000
+    seed: int = 0
+    out: Path = Path("out/tune")
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in SPACES:
+            raise unknown_name("tunable method", self.method, SPACES)
+        if self.trials < 1:
+            raise ValueError(f"trials must be at least 1, got {self.trials}")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a study must not change while it goes on."""
+        space = {key: asdict(value) for key, value in SPACES[self.method].items()}
+        return {"suite": TRAINING_SUITE, "runs": self.runs, "budget": self.budget, "seed": self.seed, "space": space}
+
+    @property
+    def command(self) -> str:
+        """What finds the same again."""
+        return (
+            f"deddqn tune {self.method} --trials {self.trials} --runs {self.runs} "
+            f"--budget {self.budget} --seed {self.seed}"
+        )
+
+    @property
+    def arena(self) -> Arena:
+        """The runs of a trial."""
+        return Arena(runs=self.runs, budget=self.budget, seed=self.seed, threads=self.workers)
+
+    def fresh(self, first: int) -> Arena:
+        """Runs that no trial has seen."""
+        return replace(self.arena, runs=FINAL_FACTOR * self.runs, first=first)
+
+
+def open_study(tuning: Tuning) -> Any:
+    """The study of a tuning, with what was done before; ValueError if that was done with other settings."""
+    optuna = optional_import("optuna", "baselines")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    tuning.out.mkdir(parents=True, exist_ok=True)
+    study = optuna.create_study(
+        study_name=tuning.method,
+        storage=f"sqlite:///{tuning.out / tuning.method}.db",
+        load_if_exists=True,
+        direction="minimize",
+    )
+    before = study.user_attrs.get("settings")
+    if before is None:
+        study.set_user_attr("settings", tuning.settings)
+        study.enqueue_trial(default_parameters(tuning.method))
+    elif before != tuning.settings:
+        changed = [
+            f"{key} {before.get(key)} -> {value}" for key, value in tuning.settings.items() if before.get(key) != value
+        ]
+        raise ValueError(
+            f"out must be a new folder for other settings, {tuning.out} holds a study with: {', '.join(changed)}"
+        )
+    study.sampler = optuna.samplers.TPESampler(seed=tuning.seed + len(study.trials), multivariate=True)
+    return study
+
+
+def finished(study: Any) -> list[Any]:
+    """The trials with a score, the best first."""
+    return sorted((trial for trial in study.trials if trial.value is not None), key=lambda trial: trial.value)
+
+
+def _suggest(trial: Any, key: str, where: Range) -> float | int:
+    if where.integer:
+        return int(trial.suggest_int(key, int(where.low), int(where.high), log=where.log))
+    return float(trial.suggest_float(key, where.low, where.high, log=where.log))
+
+
+def search(tuning: Tuning, study: Any) -> Iterator[tuple[str, float]]:
+    """Make the trials that are missing; yield what was done and the best score so far."""
+    space, make = SPACES[tuning.method], ADAPTIVE[tuning.method]
+    if len(finished(study)) >= tuning.trials:
+        return
+    references = tuning.arena.references()
+    while len(done := finished(study)) < tuning.trials:
+        trial = study.ask()
+        parameters = {key: _suggest(trial, key, where) for key, where in space.items()}
+        study.tell(trial, score(tuning.arena.errors(make(**parameters)), references))
+        yield f"trial {len(done) + 1} of {tuning.trials}", study.best_value
+
+
+def _rounded(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters with three digits: what is printed is what is used."""
+    return {key: value if isinstance(value, int) else float(f"{value:.3g}") for key, value in parameters.items()}
+
+
+def decide(tuning: Tuning, study: Any) -> dict[str, Any]:
+    """Let the best trials and the defaults play on fresh runs; return the record of the winner."""
+    make, defaults = ADAPTIVE[tuning.method], default_parameters(tuning.method)
+    candidates = [defaults]
+    for trial in finished(study):
+        if (parameters := _rounded(trial.params)) not in candidates and len(candidates) <= FINALISTS:
+            candidates.append(parameters)
+    final = tuning.fresh(FINAL_REPEATS)
+    references = final.references()
+    scores = [score(final.errors(make(**parameters)), references) for parameters in candidates]
+    winner = candidates[scores.index(min(scores))]
+    check = tuning.fresh(CHECK_REPEATS)
+    references = check.references()
+    measured = {
+        name: places(check.errors(policy), references)
+        for name, policy in (("tuned", make(**winner)), ("default", make(**defaults)), ("random", "random"))
+    }
+    return {
+        "parameters": winner,
+        "default_parameters": defaults,
+        "score": {name: round(float(rows.mean()), 5) for name, rows in measured.items()},
+        "standard_error": {name: round(standard_error(rows), 5) for name, rows in measured.items()},
+        "score_means": "mean place among runs of random and the published defaults; lower is better",
+        "check_runs": f"{check.runs} runs per problem that nothing was chosen on",
+        "trials": len(finished(study)),
+        "command": tuning.command,
+        **{key: value for key, value in tuning.settings.items() if key != "space"},
+        "versions": {library: _version(library) for library in LIBRARIES},
+    }
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write a file whole or not at all."""
+    beside = path.with_suffix(f".{os.getpid()}.part")
+    beside.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    os.replace(beside, path)
