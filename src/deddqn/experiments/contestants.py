@@ -11,6 +11,7 @@ import pickle
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 from deddqn.baselines import Method, baseline_names, load_baseline
@@ -34,6 +35,10 @@ PAPER_METHODS = (
     "ddqn-r3",
 )
 """The thirteen columns of the paper's Table 3, in its order."""
+
+
+NEEDS = {"lr-cmaes": "cma", "ipop-cmaes": "cma"}
+"""Methods of the paper that run only with an optional library."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ def method_names() -> list[str]:
 
 def available(names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Split names into those that can be run here and those that cannot."""
-    known = set(method_names())
+    known = {name for name in method_names() if name not in NEEDS or find_spec(NEEDS[name]) is not None}
     return [name for name in names if name in known], [name for name in names if name not in known]
 
 
