@@ -136,8 +136,8 @@ def rank_chart(figure: RankFigure, methods: Methods, printed: dict[str, float]) 
 
 def critical_chart(figure: RankFigure, methods: Methods) -> str:
     """Demsar's diagram: methods on an axis of ranks, a bar over those that Nemenyi's test does not tell apart."""
-    k, width, axis = len(figure.ranks), 430, 40
-    scale = Scale(1.0, float(max(k, 2)), 90, width - 90)
+    k, width, axis = len(figure.ranks), 470, 40
+    scale = Scale(1.0, float(max(k, 2)), 112, width - 112)
     bars = axis + 10 + 7 * len(figure.cliques)
     half = (k + 1) // 2
     body = f'<path class="axis" d="M{scale(1):.1f} {axis}H{scale(k):.1f}"/>'
@@ -148,7 +148,7 @@ def critical_chart(figure: RankFigure, methods: Methods) -> str:
     for place, rank in enumerate(figure.ranks):
         leftward = place < half
         level = bars + 10 + 16 * (place if leftward else k - 1 - place)
-        end, x = (84 if leftward else width - 84), scale(rank.rank)
+        end, x = (104 if leftward else width - 104), scale(rank.rank)
         content = f'<path d="M{x:.1f} {axis}V{level}H{end}" stroke="{look_of(rank.method, methods)[0]}" fill="none"/>'
         label = f"{method_title(rank.method)} {rank.rank:.2f}"
         content += text(end + (-4 if leftward else 4), level + 4, label, "name", "end" if leftward else "start")

@@ -110,7 +110,7 @@ def _entry(cell: MeasuredCell, best: float) -> str:
     if not cell.errors.size:
         return '<td class="n"></td>'
     own = f"<b>{number(cell.mean)}</b>" if cell.mean == best else number(cell.mean)
-    spread = f" <small>({number(cell.std)})</small>" if not math.isnan(cell.std) else ""
+    spread = f"<br><small>({number(cell.std)})</small>" if not math.isnan(cell.std) else ""
     paper = f'<br><small class="paper">{number(cell.paper.mean)} {mark_of(cell)}</small>' if cell.paper else ""
     tint = " differs" if cell.differs else ""
     return f'<td class="n{tint}" data-v="{cell.mean:.6g}">{own}{spread}{paper}</td>'

@@ -95,7 +95,7 @@ def warnings(a: Analysis) -> str:
 def results(a: Analysis) -> str:
     """Means beside the paper's."""
     text = (
-        "Lowest mean per problem in bold. The second line is the paper's mean: ≠ (shaded) where it differs "
+        "Lowest mean per problem in bold. The last line is the paper's mean: ≠ (shaded) where it differs "
         "significantly from ours, ≈ where it does not (Welch from mean, standard deviation and 25 runs; Holm over "
         "all entries, 5%)."
     )
