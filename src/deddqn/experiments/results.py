@@ -8,8 +8,10 @@ import platform
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from deddqn.experiments.plan import Job
@@ -88,4 +90,15 @@ def failed(job: Job, reason: str, traceback: str) -> Run:
 
 def to_table(runs: list[Run]) -> pa.Table:
     """Rows as an Arrow table."""
-    return pa.Table.from_pylist([{f.name: getattr(run, f.name) for f in fields(Run)} for run in runs], schema=SCHEMA)
+    return pa.Table.from_arrays(
+        [_column([getattr(run, f.name) for run in runs], f.type) for f in SCHEMA], schema=SCHEMA
+    )
+
+
+def _column(values: list[Any], kind: Any) -> pa.Array:
+    """Lists of numbers go through one flat array: a Python object per number would take most of the time."""
+    if not pa.types.is_list(kind) or kind.value_type == pa.string():
+        return pa.array(values, type=kind)
+    flat = np.fromiter(chain.from_iterable(values), dtype=kind.value_type.to_pandas_dtype())
+    offsets = np.cumsum([0, *map(len, values)], dtype=np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat))
