@@ -10,11 +10,11 @@ import resource
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.bars import Bar, print_bars
 from deddqn.baselines import Trajectory
 from deddqn.experiments import compare, write_report
 from deddqn.experiments.analysis import Analysis
@@ -26,20 +26,6 @@ RUNS, BUDGET = 25, 10_000
 POLICIES = ("random", "de1", "de2", "de3", "de4", "pm-adapss", "f-auc", "rec-pm")
 ADAPTIVE = ("pm-adapss", "f-auc", "rec-pm")
 OTHERS = ("lr-cmaes", "ipop-cmaes")
-
-
-@dataclass(frozen=True)
-class Line:
-    """A measured number and its bar."""
-
-    what: str
-    value: float
-    unit: str
-    bar: float
-
-    def __str__(self) -> str:
-        verdict = "ok" if self.value <= self.bar else "MISSED"
-        return f"{self.what:58}{self.value:>10.2f} {self.unit:4} (bar {self.bar:g}) {verdict}"
 
 
 class OnePoint:
@@ -70,49 +56,48 @@ def timed_comparison(methods: list, folder: Path, runs: int = RUNS, budget: int 
     return time.perf_counter() - started
 
 
-def scheduling(folder: Path) -> list[Line]:
+def scheduling(folder: Path) -> list[Bar]:
     """Milliseconds per job that does next to nothing."""
     lines = []
     for what, method, budget in (("policy", "de1", 100), ("method in Python", OnePoint(), 100)):
         compare([method], PROBLEMS[:1], runs=2, budget=budget, out=folder / f"warm-{budget}-{what}")
         wall = timed_comparison([method], folder / what, runs=100, budget=budget)
-        lines.append(Line(f"overhead per job, {what}", 1e3 * wall / (100 * len(PROBLEMS)), "ms", 2.0))
+        lines.append(Bar(f"overhead per job, {what}", 1e3 * wall / (100 * len(PROBLEMS)), 2.0, "ms"))
     return lines
 
 
-def main(arguments: list[str] | None = None) -> list[Line]:
+def main(arguments: list[str] | None = None) -> list[Bar]:
     """Measure, print and return the lines."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="run CMA-ES 25 times too")
-    full = parser.parse_args(arguments).full
-    lines: list[Line] = []
+    full = parser.parse_args(arguments or []).full
+    lines: list[Bar] = []
 
-    def show(*new: Line) -> None:
-        for line in new:
-            lines.append(line)
-            print(line, flush=True)
+    def show(*new: Bar) -> None:
+        lines.extend(new)
+        print_bars(list(new))
 
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         learned = [network(f"network-{k}", k) for k in range(3)]
         timed_comparison([*POLICIES, *learned], folder / "warm", runs=1, budget=200)
         wall = timed_comparison([*POLICIES, *learned], folder / "de")
-        show(Line("11 DE methods x 10 problems x 25 runs x 10^4", wall, "s", 180.0))
+        show(Bar("11 DE methods x 10 problems x 25 runs x 10^4 evaluations, wall", wall, 180.0, "s"))
         part = timed_comparison(list(OTHERS), folder / "cma", runs=RUNS if full else 1)
         guess = "" if full else " (CMA-ES: 1 run x 25)"
-        show(Line(f"all 13 methods{guess}", wall + part * (1 if full else RUNS), "s", 720.0))
+        show(Bar(f"all 13 methods, wall{guess}", wall + part * (1 if full else RUNS), 720.0, "s"))
         started = time.perf_counter()
         page = write_report(folder / "de")
-        show(Line("report of the DE methods", time.perf_counter() - started, "s", 20.0))
-        show(Line("its page", page.stat().st_size / 2**20, "MiB", 8.0))
+        show(Bar("report of the DE methods, wall", time.perf_counter() - started, 20.0, "s"))
+        show(Bar("its page", page.stat().st_size / 2**20, 8.0, "MiB"))
         for bar in cost_bars(Analysis.of_folder(folder / "de")):
             if bar.method in ADAPTIVE:
-                show(Line(f"cost per evaluation, {bar.method} / uniform", bar.ratio, "x", 3.0))
+                show(Bar(f"cost per evaluation, {bar.method} / uniform policy", bar.ratio, 3.0))
         show(*scheduling(folder))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    show(Line("memory of the driver, at its peak", peak / 2**30, "GiB", 1.0))
+    show(Bar("memory of the driver, at its peak", peak / 2**30, 1.0, "GiB"))
     return lines
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,9 +1,21 @@
 """Differential Evolution that learns which move to make (DE-DDQN)."""
 
 from deddqn.de import PAPER, DEConfig, Entry, Portfolio
-from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.engine import EpisodeSpec, Lanes, Optimizer, minimize, plot
 from deddqn.policies import load_policy
 from deddqn.problems import Problem
 
-__all__ = ["PAPER", "DEConfig", "Entry", "EpisodeSpec", "Lanes", "Portfolio", "Problem", "load_policy"]
+__all__ = [
+    "PAPER",
+    "DEConfig",
+    "Entry",
+    "EpisodeSpec",
+    "Lanes",
+    "Optimizer",
+    "Portfolio",
+    "Problem",
+    "load_policy",
+    "minimize",
+    "plot",
+]
 __version__ = "0.1.0"

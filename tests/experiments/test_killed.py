@@ -43,7 +43,7 @@ def replace(source, target):
 
 os.fsync, os.replace = sync, replace
 print("ready", flush=True)
-compare(["random", "de1", Slow()], PROBLEMS, runs=6, budget=400, out=folder, workers=2)
+compare(["random", "de1", Slow()], PROBLEMS, runs=6, budget=400, out=folder, workers=1)
 """
 
 WHAT = {"methods": ["random", "de1", Slow()], "problems": PROBLEMS, "runs": 6, "budget": 400}
@@ -80,10 +80,10 @@ def test_killed_at_any_moment_the_rest_runs_next_time(tmp_path, monkeypatch):
         now = len(rows(folder))
         assert now >= stored
         stored = now
-    outcome = compare(**WHAT, out=folder)
+    outcome = compare(**WHAT, out=folder, workers=1)
     assert outcome.skipped == stored
     assert outcome.notices == []
-    compare(**WHAT, out=whole)
+    compare(**WHAT, out=whole, workers=1)
     assert len(rows(whole)) == 36
     assert rows(folder) == rows(whole)
     assert not list(folder.rglob("*.tmp"))

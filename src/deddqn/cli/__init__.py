@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from deddqn.names import suggestion
 
 COMMANDS = {
+    "minimize": "minimise a benchmark problem or a function of yours",
+    "problems": "list the problems and suites",
+    "policies": "list the policies",
     "demo": "compare the strategies on two functions and draw a picture",
     "compare": "run methods on problems and store every run",
     "report": "tables, figures and one HTML page from a comparison",
@@ -46,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = tyro.cli(module.Options, prog=f"deddqn {command}", description=COMMANDS[command], args=given[1:])
     try:
         return int(module.run(options) or 0)
-    except (ValueError, KeyError, OSError) as error:
+    except (ValueError, KeyError, ImportError, OSError) as error:
         print(f"deddqn {command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

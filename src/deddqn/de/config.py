@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from deddqn.names import choice_error
+from deddqn.names import check_whole_number, choice_error
 
 REPAIRS = ("clip", "reflect", "midpoint")
 UPDATINGS = ("sequential", "deferred")
@@ -23,6 +24,7 @@ class DEConfig:
     updating : "sequential" decides for every individual with the newest history; "deferred" proposes a whole
         generation first, for vectorised or parallel objectives.
     target_error : a run ends when the error is below this, where the optimum is known.
+    target_value : a run ends when a value is not above this.
     """
 
     population_size: int = 100
@@ -30,17 +32,16 @@ class DEConfig:
     repair: str = "clip"
     updating: str = "sequential"
     target_error: float = 1e-8
+    target_value: float = float("-inf")
 
     def __post_init__(self) -> None:
-        if self.population_size < SMALLEST_POPULATION:
-            raise ValueError(
-                f"population_size must be at least {SMALLEST_POPULATION} (a parent and five donors), "
-                f"got {self.population_size}"
-            )
-        if self.budget < 1:
-            raise ValueError(f"budget must be at least 1 evaluation, got {self.budget}")
+        donors = " (a parent and five donors)"
+        check_whole_number("population_size", self.population_size, SMALLEST_POPULATION, donors)
+        check_whole_number("budget", self.budget, 1, " evaluation")
         if not self.target_error >= 0.0:
             raise ValueError(f"target_error must be 0 or more, got {self.target_error}")
+        if math.isnan(self.target_value):
+            raise ValueError(f"target_value must be a number, got {self.target_value}")
         if self.repair not in REPAIRS:
             raise choice_error("repair", self.repair, REPAIRS)
         if self.updating not in UPDATINGS:

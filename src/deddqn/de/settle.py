@@ -75,13 +75,20 @@ def settle_trial(search, i, value):
     counts[Count.CURSOR] += 1
 
 
+@njit(**ENGINE)
+def target_reached(marks):
+    """True when the best so far is good enough to stop."""
+    best = marks[Mark.F_BSF]
+    return best <= marks[Mark.TARGET_VALUE] or best - marks[Mark.OPTIMUM] < marks[Mark.TARGET_ERROR]
+
+
 @njit(**INNER)
 def generation_is_over(search):
     """True when every individual of the generation is settled, or the run may stop inside of it."""
-    counts, marks = search.counts, search.marks
+    counts = search.counts
     if counts[Count.CURSOR] >= counts[Count.GENERATION_SIZE]:
         return True
-    return counts[Count.DEFERRED] == 0 and marks[Mark.F_BSF] - marks[Mark.OPTIMUM] < marks[Mark.TARGET_ERROR]
+    return counts[Count.DEFERRED] == 0 and target_reached(search.marks)
 
 
 @njit(**INNER)
@@ -97,9 +104,9 @@ def replace_parents(search):
 @njit(**INNER)
 def begin_generation(search):
     """Describe the parents and clear the counters of the generation; or note why the run has ended."""
-    counts, marks = search.counts, search.marks
+    counts = search.counts
     describe_parents(search)
-    if marks[Mark.F_BSF] - marks[Mark.OPTIMUM] < marks[Mark.TARGET_ERROR]:
+    if target_reached(search.marks):
         counts[Count.ENDED] = End.TARGET
     elif counts[Count.EVALUATIONS] >= counts[Count.BUDGET]:
         counts[Count.ENDED] = End.BUDGET

@@ -49,6 +49,7 @@ class Mark(IntEnum):
     DIAGONAL = 5  # of the box
     OPTIMUM = 6  # f_opt, NaN where unknown
     TARGET_ERROR = 7
+    TARGET_VALUE = 8
 
 
 class Fact(IntEnum):

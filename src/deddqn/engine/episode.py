@@ -12,6 +12,7 @@ from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.de.state import SEARCH, Count, Mark
 from deddqn.engine.memory import EPISODE, Link
 from deddqn.features.state import OBSERVER, Tally, observer_sizes
+from deddqn.names import check_whole_number
 from deddqn.policies.kernels import (
     CHOOSE_SIGNATURE,
     END_SIGNATURE,
@@ -51,14 +52,13 @@ class EpisodeSpec:
     window: int = 50
 
     def __post_init__(self) -> None:
+        for argument, kind in (("problem", Problem), ("portfolio", Portfolio), ("config", DEConfig)):
+            if not isinstance(getattr(self, argument), kind):
+                raise ValueError(f"{argument} must be a {kind.__name__}, got {getattr(self, argument)!r}")
         if isinstance(self.policy, CompiledPolicy):
             self.policy.check_portfolio(self.portfolio)
-        if self.generations < 2 or self.window < 1:
-            raise ValueError(
-                f"generations must be at least 2 and window at least 1, got {self.generations} and {self.window}"
-            )
-        if self.seed < 0 or self.repeat < 0:
-            raise ValueError(f"seed and repeat must not be negative, got {self.seed} and {self.repeat}")
+        for argument, least in (("generations", 2), ("window", 1), ("seed", 0), ("repeat", 0)):
+            check_whole_number(argument, getattr(self, argument), least)
         reward_kernel(self.reward)
         if self.reward in NEEDS_OPTIMUM and self.problem.optimum is None:
             raise ValueError(f"reward {self.reward!r} needs a known optimum, but {self.problem.name!r} has none")
@@ -114,7 +114,7 @@ def bind(spec: EpisodeSpec, arena: np.ndarray) -> None:
     """Write the addresses of objective, policy and reward: again after a run came from another process."""
     links = EPISODE.view(arena, 0).links
     objective = spec.problem.objective
-    links[Link.OBJECTIVE] = objective.address
+    links[Link.OBJECTIVE] = objective.address if spec.problem.evaluable else 0
     _link_array(links, Link.DATA, objective.data)
     links[Link.REWARD] = address_of(reward_kernel(spec.reward), REWARD_SIGNATURE)
     _link_array(links, Link.REWARD_SETUP, NO_SETUP)
@@ -155,7 +155,7 @@ def _write_search(spec: EpisodeSpec, search: Record) -> None:
     marks[Mark.F_BSF], marks[Mark.F_WSF] = np.inf, -np.inf
     marks[Mark.DIAGONAL] = np.linalg.norm(problem.upper - problem.lower)
     marks[Mark.OPTIMUM] = np.nan if problem.optimum is None else problem.optimum
-    marks[Mark.TARGET_ERROR] = config.target_error
+    marks[Mark.TARGET_ERROR], marks[Mark.TARGET_VALUE] = config.target_error, config.target_value
 
 
 def _write_observer(spec: EpisodeSpec, observer: Record) -> None:

@@ -6,7 +6,7 @@ from numba import njit
 
 from deddqn.compiled import ENGINE, copy
 from deddqn.de.state import Count
-from deddqn.engine.loop import advance, next_point
+from deddqn.engine.loop import advance, propose_pending
 from deddqn.engine.memory import open_episode
 from deddqn.engine.outside import act, evaluate_proposed, observe
 
@@ -32,7 +32,7 @@ def record_lanes(arenas, first, last, states, actions, rewards, ends, made):
         advance(arena, counts[Count.POPULATION])
         k = 0
         while k < actions.shape[1] and not counts[Count.ENDED]:
-            next_point(open_episode(arena))
+            propose_pending(open_episode(arena))
             copy(features, states[lane, k])
             i = evaluate_proposed(arena)
             actions[lane, k] = search.choices[i]
@@ -59,9 +59,10 @@ def act_lanes(arenas, first, last, actions, rewards, ends, states):
     for lane in range(first, last):
         arena = arenas[lane]
         core, search, observer = open_episode(arena)
+        advance(arena, search.counts[Count.POPULATION])
         rewards[lane] = 0.0
         ends[lane] = search.counts[Count.ENDED] != 0
-        if ends[lane]:
+        if observe(arena) < 0:
             continue
         act(arena, actions[lane])
         i = evaluate_proposed(arena)

@@ -60,20 +60,17 @@ def choose(episode, i):
 
 
 @njit(**INNER)
-def next_point(episode):
-    """The point to evaluate next; what is still to be proposed for it is: one trial, or a whole generation."""
+def propose_pending(episode):
+    """Propose what the next evaluation needs: one trial, or in deferred mode the whole generation."""
     search = episode.search
     counts = search.counts
-    if not counts[Count.INITIALISED]:
-        return search.parents[counts[Count.TOLD]]
     wanted = counts[Count.GENERATION_SIZE] if counts[Count.DEFERRED] else counts[Count.TOLD] + 1
     while counts[Count.PROPOSED] < wanted:
         i = counts[Count.PROPOSED]
         if counts[Count.DRAWN] <= i:
             prepare(episode, i)
-        propose(episode.search, i, choose(episode, i))
+        propose(search, i, choose(episode, i))
         counts[Count.PROPOSED] = i + 1
-    return search.trials[counts[Count.TOLD]]
 
 
 @njit(**INNER)
@@ -135,17 +132,27 @@ def settle_told(episode):
         finish(episode)
 
 
+@njit(**INNER)
+def evaluate(episode, i):
+    """The compiled objective at point `i` of the generation, with noise from the run's stream."""
+    core, search, _ = episode
+    links = core.links
+    point = search.trials[i] if search.counts[Count.INITIALISED] else search.parents[i]
+    gauss = standard_normal(search.streams[Stream.NOISE]) if search.counts[Count.NOISY] else 0.0
+    return call_objective(links[Link.OBJECTIVE], (point, linked(links, Link.DATA), core.work, gauss))
+
+
 @njit(**ENGINE)
 def advance(arena, until):
     """Run with the compiled objective until `until` evaluations are made in all, or the run ends."""
     episode = open_episode(arena)
-    core, search, _ = episode
-    links, counts = core.links, search.counts
+    search = episode.search
+    counts = search.counts
     while not counts[Count.ENDED]:
         if counts[Count.EVALUATIONS] + counts[Count.TOLD] - counts[Count.CURSOR] >= until:
             break
-        point = next_point(episode)
-        gauss = standard_normal(search.streams[Stream.NOISE]) if counts[Count.NOISY] else 0.0
-        value = call_objective(links[Link.OBJECTIVE], (point, linked(links, Link.DATA), core.work, gauss))
-        note_told(search, counts[Count.TOLD], value)
+        if counts[Count.INITIALISED]:
+            propose_pending(episode)
+        i = counts[Count.TOLD]
+        note_told(search, i, evaluate(episode, i))
         settle_told(episode)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from numba import njit
 
-from deddqn.compiled import ENGINE, call_objective
+from deddqn.compiled import ENGINE
 from deddqn.de.propose import propose
 from deddqn.de.settle import generation_is_over
 from deddqn.de.state import Count
-from deddqn.engine.loop import finish, next_point, note_told, prepare, settle, settle_told
-from deddqn.engine.memory import Link, linked, open_episode
-from deddqn.streams import Stream, standard_normal
+from deddqn.engine.loop import evaluate, finish, note_told, prepare, propose_pending, settle, settle_told
+from deddqn.engine.memory import open_episode
 
 
 @njit(**ENGINE)
@@ -20,7 +19,8 @@ def ask_points(arena):
     counts = episode.search.counts
     if counts[Count.ENDED]:
         return 0
-    next_point(episode)
+    if counts[Count.INITIALISED]:
+        propose_pending(episode)
     if counts[Count.DEFERRED]:
         return counts[Count.GENERATION_SIZE]
     return counts[Count.TOLD] + 1
@@ -32,13 +32,6 @@ def tell_value(arena, i, value):
     episode = open_episode(arena)
     note_told(episode.search, i, value)
     settle_told(episode)
-
-
-@njit(**ENGINE)
-def tell_and_ask(arena, i, value):
-    """Both in one crossing: the cheapest way to run a Python objective."""
-    tell_value(arena, i, value)
-    return ask_points(arena)
 
 
 @njit(**ENGINE)
@@ -97,14 +90,16 @@ def finish_if_over(arena):
 
 
 @njit(**ENGINE)
+def evaluate_here(arena, i):
+    """The compiled objective at point `i` of the generation, with noise from the run's stream."""
+    return evaluate(open_episode(arena), i)
+
+
+@njit(**ENGINE)
 def evaluate_proposed(arena):
-    """Evaluate the proposed point with the compiled objective and settle it."""
+    """Evaluate the proposed point with the compiled objective and settle it; return its number."""
     episode = open_episode(arena)
-    core, search, _ = episode
-    links, counts = core.links, search.counts
-    i = counts[Count.TOLD]
-    gauss = standard_normal(search.streams[Stream.NOISE]) if counts[Count.NOISY] else 0.0
-    value = call_objective(links[Link.OBJECTIVE], (search.trials[i], linked(links, Link.DATA), core.work, gauss))
-    note_told(search, i, value)
+    i = episode.search.counts[Count.TOLD]
+    note_told(episode.search, i, evaluate(episode, i))
     settle_told(episode)
     return i

@@ -21,9 +21,9 @@ from deddqn.experiments.scoring import TRAINING_SUITE, Arena, places, score, sta
 from deddqn.names import unknown_name
 from deddqn.policies.adaptive import ADAPTIVE, default_parameters
 
-FINALISTS = 6
+FINALISTS = 4
 FINAL_REPEATS, CHECK_REPEATS = 10_000, 20_000  # first repeats of the final and of the check
-FINAL_FACTOR = 4  # runs per problem there, as a multiple of those of a trial
+FINAL_FACTOR = 3  # runs per problem there, as a multiple of those of a trial
 LIBRARIES = ("deddqn", "numba", "numpy", "optuna")
 
 

@@ -3,12 +3,13 @@
 from deddqn.policies.ddqn import PolicyFileError, load_policy_file, network_policy, save_policy
 from deddqn.policies.fixed import fixed, mixture, uniform_policy
 from deddqn.policies.policy import CompiledPolicy, Policy
-from deddqn.policies.registry import load_policy, policy_names, register_policy
+from deddqn.policies.registry import best_policy, load_policy, policy_names, register_policy
 
 __all__ = [
     "CompiledPolicy",
     "Policy",
     "PolicyFileError",
+    "best_policy",
     "fixed",
     "load_policy",
     "load_policy_file",

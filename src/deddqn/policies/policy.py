@@ -76,14 +76,15 @@ class CompiledPolicy:
         self.portfolio = portfolio
         self.max_dimension = max_dimension
         self.metadata = metadata or {}
+        self.source: str | None = None  # the name or path that `load_policy` was given
         self._n_ops = 0
 
     def __repr__(self) -> str:
         return f"<policy {self.name}>"
 
     def check_portfolio(self, portfolio: Portfolio) -> None:
-        """Raise ValueError if the policy cannot choose from `portfolio`."""
-        if self.portfolio is not None and self.portfolio != portfolio:
+        """Raise ValueError if the policy cannot choose from `portfolio` (F and CR may differ, strategies not)."""
+        if self.portfolio is not None and _strategies(self.portfolio) != _strategies(portfolio):
             raise ValueError(
                 f"policy {self.name!r} was made for the portfolio {_describe(self.portfolio)}, "
                 f"got {_describe(portfolio)}"
@@ -112,6 +113,10 @@ class CompiledPolicy:
         """See `Policy`."""
         if self.kernels.end_generation is not None:
             self.kernels.end_generation(self.setup, self._memory)
+
+
+def _strategies(portfolio: Portfolio) -> list[str]:
+    return [entry.strategy for entry in portfolio]
 
 
 def _describe(portfolio: Portfolio) -> str:

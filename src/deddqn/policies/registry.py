@@ -35,6 +35,15 @@ def policy_names() -> list[str]:
     return [*_FACTORIES, *ADAPTIVE, *_shipped()]
 
 
+_BEST_FIRST = ("ddqn-x", "searched", "ddqn")
+
+
+def best_policy() -> str:
+    """The name of the best policy that is shipped: what `minimize` uses unless told otherwise."""
+    shipped = _shipped()
+    return next((name for name in _BEST_FIRST if name in shipped), "random")
+
+
 def register_policy(name: str, factory: Callable[[], CompiledPolicy]) -> None:
     """Add a policy to the registry; `factory` makes a new one at every call."""
     if name in _FACTORIES or name in ADAPTIVE:
@@ -48,7 +57,12 @@ def load_policy(policy: str | os.PathLike[str] | Policy) -> Policy:
         if not isinstance(policy, Policy):
             raise ValueError(f"policy must be a name, a path or an object with the Policy methods, got {policy!r}")
         return policy
-    name = os.fspath(policy)
+    found = _by_name(os.fspath(policy))
+    found.source = os.fspath(policy)
+    return found
+
+
+def _by_name(name: str) -> CompiledPolicy:
     if name in _FACTORIES:
         return _FACTORIES[name]()
     if name in (shipped := _shipped()):

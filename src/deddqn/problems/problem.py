@@ -82,6 +82,7 @@ class Problem:
         self.bounded = bounded
         self.title = title
         self.dimension = self.lower.size
+        self.evaluable = True
         self._work = np.empty(objective.work_size)
         self._shape = (self.dimension,)
         self._call: tuple[int, int, int, np.ndarray] | None = None
@@ -137,6 +138,13 @@ class Problem:
             raise error.with_traceback(error.__traceback__) from None
 
     @classmethod
+    def box(cls, lower: Any, upper: Any, *, name: str = USER_FUNCTION) -> Problem:
+        """A problem without a function: its values come from outside, by ask and tell."""
+        problem = cls(name, lower, upper, Objective(_no_objective))
+        problem.evaluable = False
+        return problem
+
+    @classmethod
     def from_function(
         cls,
         function: Callable[[np.ndarray], Any],
@@ -155,6 +163,10 @@ class Problem:
             raise ValueError(f"bounds must be (lower, upper) pairs, one per coordinate, got shape {pairs.shape}")
         objective = _objective_of(function, len(pairs))
         return cls(name, pairs[:, 0], pairs[:, 1], objective, optimum=optimum, optimum_point=optimum_point)
+
+
+def _no_objective(x: np.ndarray, data: np.ndarray, work: np.ndarray, gauss: float) -> float:
+    raise RuntimeError("this problem has no function: its values come from outside")
 
 
 def _objective_of(function: Callable[[np.ndarray], Any], dimension: int) -> Objective:

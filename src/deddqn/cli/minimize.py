@@ -1,0 +1,198 @@
+"""``deddqn minimize``: a benchmark problem by name, or a function of yours, with live progress."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import tyro
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from deddqn.engine.optimizer import Optimizer
+from deddqn.names import UnknownNameError
+from deddqn.problems import Problem, get
+
+SAVE_EVERY = 5.0  # seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What to minimise and how."""
+
+    problem: tyro.conf.Positional[str]
+    """A problem such as cec2005:F9/d10, or a function of one point as mymodule:function."""
+    bounds: str | None = None
+    """For a function: "-5,5", or one pair per coordinate as "-5,5;0,1"."""
+    dimension: int | None = None
+    """Number of coordinates, where the name or the bounds do not tell."""
+    policy: str | None = None
+    """Who chooses the moves: a name (see 'deddqn policies') or a policy file; the best shipped one by default."""
+    maxfun: int = 10_000
+    """Most evaluations."""
+    population_size: int = 100
+    """NP."""
+    ftarget: float | None = None
+    """Stop at this value."""
+    maxtime: float | None = None
+    """Stop after so many seconds."""
+    workers: int = 1
+    """Processes that evaluate a generation (-1: all cores)."""
+    seed: int = 0
+    """The same seed gives the same run."""
+    save: Path | None = None
+    """Save the search to this file, at least every few seconds and at the end."""
+    resume: Path | None = None
+    """Continue the search saved in this file (its settings are those it was begun with)."""
+    out: Annotated[Path | None, tyro.conf.arg(name="json")] = None
+    """Write the result as JSON to this file; "-" writes it to standard output."""
+
+
+def run(options: Options) -> int:
+    """Minimise; print the result."""
+    target = _target(options)
+    optimizer = _optimizer(options, target)
+    function = None if isinstance(target, Problem) else target
+    console = Console(stderr=True)
+    interrupted = False
+    with _Watch(optimizer, options, console) as watch:
+        try:
+            optimizer.optimize(function, workers=options.workers, maxtime=options.maxtime, callback=watch.note)
+        except KeyboardInterrupt:
+            interrupted = True
+    if options.save is not None:
+        optimizer.save(options.save)
+        console.print(f"saved to {options.save}; continue with --resume {options.save}")
+    _report(optimizer, target, options)
+    return 130 if interrupted else 0
+
+
+def _target(options: Options) -> Any:
+    """The problem, or the function that ``module:function`` names (modules of the current folder are found)."""
+    try:
+        return get(options.problem, dimension=options.dimension)
+    except UnknownNameError:
+        module_name, _, name = options.problem.partition(":")
+        if not name or module_name in ("cec2005", "bbob"):
+            raise
+    sys.path.insert(0, os.getcwd())
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"problem must be a known problem or module:function, got {options.problem!r}: {error}"
+        ) from None
+    if not callable(getattr(module, name, None)):
+        raise ValueError(f"problem must name a function, but module {module_name!r} has no function {name!r}")
+    return getattr(module, name)
+
+
+def _optimizer(options: Options, target: Any) -> Optimizer:
+    if options.resume is not None:
+        return Optimizer.load(options.resume)
+    return Optimizer(
+        target if isinstance(target, Problem) else _bounds(options),
+        policy=options.policy,
+        maxfun=options.maxfun,
+        ftarget=options.ftarget,
+        population_size=options.population_size,
+        updating="sequential" if options.workers == 1 else "deferred",
+        rng=options.seed,
+    )
+
+
+def _bounds(options: Options) -> list[tuple[float, float]]:
+    if options.bounds is None:
+        raise ValueError('bounds must be given for a function, as --bounds "-5,5"')
+    try:
+        pairs = [tuple(map(float, pair.split(","))) for pair in options.bounds.split(";")]
+        box = [(low, high) for low, high in pairs]
+    except ValueError:
+        raise ValueError(f'bounds must look like "-5,5" or "-5,5;0,1", got {options.bounds!r}') from None
+    if len(box) == 1:
+        return box * (options.dimension if options.dimension is not None else 1)
+    if options.dimension is not None and options.dimension != len(box):
+        raise ValueError(f"dimension must be {len(box)} as in the bounds, got {options.dimension}")
+    return box
+
+
+class _Watch:
+    """A progress bar that is told after every generation, and saves the search now and then."""
+
+    def __init__(self, optimizer: Optimizer, options: Options, console: Console) -> None:
+        self.optimizer, self.options = optimizer, options
+        self.started, self.saved = time.monotonic(), time.monotonic()
+        self.before = optimizer.result.nfev
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            TextColumn("{task.completed}/{task.total}"),
+            TextColumn("{task.fields[speed]}/s"),
+            TextColumn("best {task.fields[best]}"),
+            TextColumn("[dim]{task.fields[shares]}"),
+            TimeElapsedColumn(),
+            console=console,
+        )
+        self.task = self.progress.add_task(
+            options.problem, total=optimizer.maxfun, speed="-", best="-", shares="", completed=self.before
+        )
+
+    def __enter__(self) -> _Watch:
+        self.progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.note(self.optimizer.result)
+        self.progress.stop()
+
+    def note(self, intermediate_result: Any) -> None:
+        """Show where the search stands."""
+        result = intermediate_result
+        seconds = max(time.monotonic() - self.started, 1e-9)
+        total = max(1, int(result.strategy_counts.sum()))
+        shares = " ".join(
+            f"{name} {count / total:.0%}" for name, count in zip(result.strategies, result.strategy_counts, strict=True)
+        )
+        speed = f"{(result.nfev - self.before) / seconds:,.0f}"
+        self.progress.update(self.task, completed=result.nfev, speed=speed, best=f"{result.fun:.6g}", shares=shares)
+        if self.options.save is not None and time.monotonic() - self.saved > SAVE_EVERY:
+            self.optimizer.save(self.options.save)
+            self.saved = time.monotonic()
+
+
+def _report(optimizer: Optimizer, target: Any, options: Options) -> None:
+    result = optimizer.result
+    error = None
+    if isinstance(target, Problem) and target.optimum is not None:
+        error = float(result.fun - target.optimum)
+    facts = {
+        "problem": options.problem,
+        "x": result.x.tolist(),
+        "fun": result.fun if np.isfinite(result.fun) else None,
+        "error": error,
+        "nfev": result.nfev,
+        "nit": result.nit,
+        "success": result.success,
+        "message": result.message,
+        "policy": result.policy,
+        "seed": result.seed,
+        "strategy_counts": dict(zip(result.strategies, result.strategy_counts.tolist(), strict=True)),
+        "non_finite": result.non_finite,
+    }
+    if options.out is not None and str(options.out) != "-":
+        temporary = options.out.with_name(f".{options.out.name}.tmp")
+        temporary.write_text(json.dumps(facts, indent=2) + "\n")
+        os.replace(temporary, options.out)
+    elif options.out is not None:
+        print(json.dumps(facts, indent=2))
+        return
+    print(f"f = {result.fun:.10g}" + (f"  (error {error:.3g})" if error is not None else ""))
+    print("x = " + np.array2string(result.x, precision=6, threshold=50))
+    print(f"{result.nfev} evaluations, policy {result.policy}. {result.message}")

@@ -1,0 +1,68 @@
+"""Pictures of one run: data first, drawing second."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import OptimizeResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class RunCurves(NamedTuple):
+    """What `plot` draws."""
+
+    evaluations: np.ndarray  # (generations + 1,)
+    best: np.ndarray  # (generations + 1,)
+    shares: np.ndarray  # (generations, K) share of every strategy
+    strategies: list[str]
+
+
+def run_curves(result: OptimizeResult) -> RunCurves:
+    """The curves of a result that was made with ``history=True``."""
+    if "history" not in result:
+        raise ValueError("result must have a history: call minimize(..., history=True)")
+    counts = np.asarray(result.history.strategy_counts, dtype=np.float64).reshape(-1, len(result.strategies))
+    totals = np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+    return RunCurves(result.history.nfev, result.history.fun, counts / totals, list(result.strategies))
+
+
+def plot(result: OptimizeResult, path: str | os.PathLike[str] | None = None) -> Figure:
+    """Draw convergence and strategy shares of a run; save the picture to `path` if one is given.
+
+    The result must come from ``minimize(..., history=True)``. Needs matplotlib (``pip install 'deddqn[report]'``).
+    """
+    curves = run_curves(result)
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("deddqn.plot needs matplotlib: pip install 'deddqn[report]'") from error
+    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    draw_convergence(left, curves)
+    draw_shares(right, curves)
+    figure.suptitle(f"{result.policy}: f = {result.fun:.6g} after {result.nfev} evaluations", fontsize=11)
+    if path is not None:
+        figure.savefig(path, dpi=150)
+    return figure
+
+
+def draw_convergence(axes: Any, curves: RunCurves) -> None:
+    """Best value over evaluations; logarithmic where all values allow it."""
+    axes.plot(curves.evaluations, curves.best, color="#1b4f8a", linewidth=1.8)
+    finite = curves.best[np.isfinite(curves.best)]
+    if finite.size and finite.min() > 0 and finite.max() / finite.min() > 20:
+        axes.set_yscale("log")
+    axes.set(xlabel="evaluations", ylabel="best value")
+    axes.grid(alpha=0.3)
+
+
+def draw_shares(axes: Any, curves: RunCurves) -> None:
+    """How often every strategy was chosen, stacked."""
+    if len(curves.shares):
+        axes.stackplot(curves.evaluations[1:], curves.shares.T, labels=curves.strategies, alpha=0.85)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize=8, frameon=False)
+    axes.set(xlabel="evaluations", ylabel="share of the strategies", ylim=(0, 1))

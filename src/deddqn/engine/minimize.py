@@ -1,0 +1,134 @@
+"""`minimize`: one call, a good answer. The signature follows scipy's `differential_evolution`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.optimize import OptimizeResult
+
+from deddqn.engine.optimizer import Optimizer
+from deddqn.engine.polish import polish_result, polishing_share
+from deddqn.policies.policy import Policy
+from deddqn.problems.problem import Problem
+
+
+def minimize(
+    fun: Callable[..., Any] | Problem,
+    bounds: Any = None,
+    *,
+    args: tuple[Any, ...] = (),
+    policy: str | os.PathLike[str] | Policy | None = None,
+    portfolio: Any = None,
+    maxfun: int = 10_000,
+    maxiter: int | None = None,
+    maxtime: float | None = None,
+    ftarget: float | None = None,
+    tol: float = 0.0,
+    atol: float = 0.0,
+    population_size: int = 100,
+    scale: float = 0.5,
+    crossover: float = 1.0,
+    repair: str = "clip",
+    updating: str | None = None,
+    vectorized: bool = False,
+    workers: Any = 1,
+    x0: Any = None,
+    init: Any = "uniform",
+    rng: Any = None,
+    seed: Any = None,
+    callback: Callable[..., Any] | None = None,
+    history: bool = False,
+    polish: bool = False,
+    disp: bool = False,
+) -> OptimizeResult:
+    """Minimise a black-box function over a box with Differential Evolution, its moves chosen by a policy.
+
+    Parameters
+    ----------
+    fun : ``fun(x, *args) -> float`` with x of shape (D,). A numba-jitted function runs inside of the compiled
+        loop. Also a `Problem`, whose bounds are then taken.
+    bounds : (lower, upper) pairs, or scipy's ``Bounds``; finite.
+    policy : who chooses the moves: a name (see ``deddqn policies``), the path of a policy file, or an object with
+        the methods of `deddqn.policies.Policy`. The best shipped policy by default.
+    portfolio : the moves to choose from: strategy names, or (strategy, F, CR). The policy's own by default.
+    maxfun : the most evaluations, exactly respected; the initial population counts.
+    maxiter : the most generations.
+    maxtime : seconds after which no further evaluation begins.
+    ftarget : stop when a value is not above this.
+    tol, atol : stop when the deviation of the population's values is at most ``atol + tol * abs(mean)``.
+    population_size, scale, crossover : NP, F and CR.
+    repair : "clip", "reflect" or "midpoint", for coordinates that leave the bounds.
+    updating : "sequential" (the default) or "deferred", which vectorised and parallel functions need (and get).
+    vectorized : `fun` takes (D, S) and returns (S,), as in scipy.
+    workers : number of processes (-1: all cores), or a map-like. The result does not depend on it.
+    x0 : a point to include in the initial population.
+    init : "uniform", "latinhypercube", "sobol", or the population itself as an array (S, D).
+    rng, seed : int, Generator or SeedSequence; the same seed gives the same run.
+    callback : ``callback(xk, convergence=...)`` or ``callback(intermediate_result)`` after every generation; stops
+        the search by returning True or raising StopIteration.
+    history : keep evaluations, best, mean and strategy counts of every generation in ``result.history``.
+    polish : improve the result with scipy's L-BFGS-B; a tenth of `maxfun` is kept for it.
+    disp : print a line per generation; Ctrl-C then returns the best so far instead of raising.
+
+    Returns
+    -------
+    OptimizeResult with x, fun, nfev, nit, success, message, population, population_energies, strategies,
+    strategy_counts, non_finite, policy, seed, and history if asked for.
+
+    Examples
+    --------
+    >>> import deddqn
+    >>> result = deddqn.minimize(lambda x: ((x - 1) ** 2).sum(), [(-5, 5)] * 4, maxfun=5000, rng=1)
+    >>> bool(result.fun < 1e-3)
+    True
+    """
+    box = bounds
+    if isinstance(fun, Problem):
+        if bounds is not None:
+            raise ValueError("bounds must be left out when fun is a Problem, which has its own")
+        box = fun
+    elif bounds is None:
+        raise ValueError("bounds must be given as (lower, upper) pairs, got None")
+    parallel = vectorized or callable(workers) or workers != 1
+    kept = polishing_share(maxfun, population_size) if polish else 0
+    optimizer = Optimizer(
+        box,
+        policy=policy,
+        portfolio=portfolio,
+        maxfun=maxfun - kept,
+        maxiter=maxiter,
+        ftarget=ftarget,
+        tol=tol,
+        atol=atol,
+        population_size=population_size,
+        scale=scale,
+        crossover=crossover,
+        repair=repair,
+        updating=updating if updating is not None else ("deferred" if parallel else "sequential"),
+        x0=x0,
+        init=init,
+        rng=rng,
+        seed=seed,
+        history=history,
+    )
+    result = optimizer.optimize(
+        None if isinstance(fun, Problem) else fun,
+        args=args,
+        vectorized=vectorized,
+        workers=workers,
+        callback=callback,
+        maxtime=maxtime,
+        disp=disp,
+    )
+    if polish and np.isfinite(result.fun):
+        return polish_result(result, _one_point(fun, args, vectorized), optimizer, maxfun - result.nfev)
+    return result
+
+
+def _one_point(fun: Callable[..., Any], args: tuple[Any, ...], vectorized: bool) -> Callable[[np.ndarray], float]:
+    if vectorized:
+        return lambda x: float(np.asarray(fun(x[:, None], *args))[0])
+    return lambda x: float(fun(x, *args))

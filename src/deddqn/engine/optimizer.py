@@ -1,0 +1,373 @@
+"""`Optimizer`: the search as an object, by ask and tell or on a function; stopped, saved and continued at will."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import OptimizeResult
+
+from deddqn.de.config import DEConfig
+from deddqn.de.portfolio import Portfolio, paper_portfolio
+from deddqn.de.state import Count, End, Mark
+from deddqn.engine.arguments import (
+    check_start,
+    init_array,
+    initial_population,
+    number,
+    root_seed,
+    split_bounds,
+    whole_number,
+)
+from deddqn.engine.driver import Drive
+from deddqn.engine.episode import EpisodeSpec
+from deddqn.engine.history import History
+from deddqn.engine.run import Run
+from deddqn.policies.policy import Policy
+from deddqn.policies.registry import best_policy, load_policy
+from deddqn.problems.problem import Problem
+
+_MESSAGES = {
+    "maxfun": "All {maxfun} evaluations are used.",
+    "ftarget": "The target value {ftarget:g} is reached.",
+    "optimum": "The known optimum is reached.",
+    "maxiter": "All {maxiter} generations are done.",
+    "tol": "The population has converged.",
+    "maxtime": "The time is up.",
+    "callback": "The callback asked to stop.",
+    "interrupted": "Interrupted.",
+}
+_FAILURES = ("interrupted",)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop, beside the evaluations."""
+
+    maxiter: int | None
+    ftarget: float | None
+    tol: float
+    atol: float
+
+
+class Optimizer:
+    """Differential Evolution with a policy, one step at a time.
+
+    Parameters are those of `deddqn.minimize`. With ``updating="sequential"`` `ask` gives one point at a time; with
+    ``"deferred"`` a generation, which may be evaluated in any order and in parallel.
+
+    Examples
+    --------
+    >>> import deddqn
+    >>> optimizer = deddqn.Optimizer([(-5, 5)] * 3, maxfun=1000, rng=1)
+    >>> while not optimizer.stop():
+    ...     points = optimizer.ask()
+    ...     optimizer.tell(points, [(x**2).sum() for x in points])
+    >>> optimizer.result.nfev
+    1000
+    """
+
+    def __init__(
+        self,
+        bounds: Any,
+        *,
+        policy: str | os.PathLike[str] | Policy | None = None,
+        portfolio: Any = None,
+        maxfun: int = 10_000,
+        maxiter: int | None = None,
+        ftarget: float | None = None,
+        tol: float = 0.0,
+        atol: float = 0.0,
+        population_size: int = 100,
+        scale: float = 0.5,
+        crossover: float = 1.0,
+        repair: str = "clip",
+        updating: str = "sequential",
+        x0: Any = None,
+        init: Any = "uniform",
+        rng: Any = None,
+        seed: Any = None,
+        history: bool = False,
+    ) -> None:
+        problem = bounds if isinstance(bounds, Problem) else Problem.box(*split_bounds(bounds))
+        box = (problem.lower, problem.upper)
+        size = whole_number("population_size", population_size, 6)
+        if not isinstance(init, str):
+            size = len(init_array(init, *box))
+        evaluations = whole_number("maxfun", maxfun, 1)
+        if evaluations < size:
+            raise ValueError(f"maxfun must be at least the population size {size}, got {maxfun}")
+        self._limits = Limits(
+            None if maxiter is None else whole_number("maxiter", maxiter, 1),
+            None if ftarget is None else number("ftarget", ftarget),
+            number("tol", tol, 0.0),
+            number("atol", atol, 0.0),
+        )
+        config = DEConfig(
+            population_size=size,
+            budget=evaluations,
+            repair=repair,
+            updating=updating,
+            target_value=-np.inf if ftarget is None else float(ftarget),
+        )
+        chosen, moves = choose_policy(policy, portfolio, scale, crossover)
+        root = root_seed(rng, seed)
+        spec = EpisodeSpec(problem=problem, policy=chosen, portfolio=moves, config=config, seed=root)
+        start = check_start(x0, *box)
+        place = (root, problem.seed_name)
+        self._adopt(Run(spec, initial_population(init, size, *box, place)), History() if history else None)
+        if start is not None:
+            self._run.search.parents[0] = start
+
+    def _adopt(self, run: Run, history: History | None) -> None:
+        self._run = run
+        self._history = history
+        self._handed: set[int] = set()
+        self._reasons: set[str] = set()
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run; the same seed and settings give the same run."""
+        return self._run.spec.seed
+
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds."""
+        return self._run.spec.problem.lower, self._run.spec.problem.upper
+
+    @property
+    def maxfun(self) -> int:
+        """The most evaluations."""
+        return self._run.spec.config.budget
+
+    # Ask and tell
+
+    def ask(self, n: int | None = None) -> np.ndarray:
+        """The points (k, D) to evaluate next: one in sequential mode, what is left of a generation in deferred mode.
+
+        With `n` at most so many. Points that were handed out are not handed out again until they are told.
+        """
+        first, last = self._run.ask()
+        waiting = [i for i in range(first, last) if i not in self._handed and not self._run.told[i]]
+        if last > first and not waiting:
+            raise ValueError("ask: all points of this generation are handed out; tell their values first")
+        chosen = waiting if n is None else waiting[: whole_number("n", n, 1)]
+        self._handed.update(chosen)
+        return self._run.points[chosen].copy()
+
+    def tell(self, points: Any, values: Any) -> None:
+        """Enter the values of asked points, in any order and in parts."""
+        rows = np.atleast_2d(np.asarray(points, dtype=np.float64))
+        told = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        if told.shape != (len(rows),):
+            raise ValueError(f"values must be one per point ({len(rows)}), got shape {told.shape}")
+        for i, value in zip(self._matched(rows), told, strict=True):
+            self._handed.discard(i)
+            self._run.tell(i, float(value))
+            if self._run.between_generations:
+                self._handed.clear()
+                self._note_generation()
+
+    def _matched(self, rows: np.ndarray) -> list[int]:
+        """The numbers of the asked points, each once; unknown points are an error before anything is entered."""
+        open_points = {i: self._run.points[i] for i in sorted(self._handed)}
+        matched = []
+        for row in rows:
+            match = next((i for i, point in open_points.items() if np.array_equal(point, row)), None)
+            if match is None:
+                raise ValueError(f"points must come from ask and be told once, got {row}")
+            del open_points[match]
+            matched.append(match)
+        return matched
+
+    def _note_generation(self) -> None:
+        if self._history is not None:
+            self._history.note(self._run)
+
+    # Stopping and results
+
+    def stop(self) -> dict[str, str]:
+        """Why the search is over, as {reason: message}; empty while it goes on."""
+        search, limits = self._run.search, self._limits
+        reasons = set(self._reasons)
+        if self._run.ended == End.BUDGET:
+            reasons.add("maxfun")
+        if self._run.ended == End.TARGET:
+            hit = limits.ftarget is not None and self._run.best_value <= limits.ftarget
+            reasons.add("ftarget" if hit else "optimum")
+        if limits.maxiter is not None and self._run.generation >= limits.maxiter:
+            reasons.add("maxiter")
+        if search.counts[Count.INITIALISED] and self._run.between_generations and self._converged():
+            reasons.add("tol")
+        return {reason: self._message(reason) for reason in _MESSAGES if reason in reasons}
+
+    def _message(self, reason: str) -> str:
+        limits = self._limits
+        return _MESSAGES[reason].format(
+            maxfun=self._run.spec.config.budget, ftarget=limits.ftarget or 0.0, maxiter=limits.maxiter
+        )
+
+    def _converged(self) -> bool:
+        limits, marks = self._limits, self._run.search.marks
+        if limits.tol == 0.0 and limits.atol == 0.0:
+            return False
+        finite = bool(np.isfinite(self._run.search.fitness).all())
+        return finite and bool(marks[Mark.DEVIATION] <= limits.atol + limits.tol * abs(marks[Mark.MEAN]))
+
+    @property
+    def convergence(self) -> float:
+        """scipy's measure: `tol` over the relative spread of the population; 1 or more is converged."""
+        marks = self._run.search.marks
+        spread = marks[Mark.DEVIATION] / (abs(marks[Mark.MEAN]) + np.finfo(float).eps)
+        return float(self._limits.tol / spread) if spread > 0 else np.inf
+
+    @property
+    def result(self) -> OptimizeResult:
+        """What is known now, as scipy's `OptimizeResult`."""
+        search = self._run.search
+        stopped = self.stop()
+        found = bool(np.isfinite(self._run.best_value))
+        result = OptimizeResult(
+            x=search.best_point.copy(),
+            fun=self._run.best_value,
+            nfev=self._run.evaluations,
+            nit=self._run.generation,
+            success=found and bool(stopped) and not any(reason in _FAILURES for reason in stopped),
+            message=self._result_message(stopped, found),
+            population=search.parents.copy(),
+            population_energies=search.fitness.copy(),
+            strategies=list(self._run.spec.portfolio.names),
+            strategy_counts=search.applications.copy(),
+            non_finite=int(search.counts[Count.NON_FINITE]),
+            policy=self._run.spec.policy.name,
+            seed=self.seed,
+        )
+        if self._history is not None:
+            result.history = self._history.result()
+        return result
+
+    def _result_message(self, stopped: dict[str, str], found: bool) -> str:
+        parts = list(stopped.values()) or ["The search is not finished."]
+        bad = int(self._run.search.counts[Count.NON_FINITE])
+        if bad:
+            parts.append(f"{bad} of {self._run.evaluations} evaluations gave NaN or an infinity.")
+        if not found:
+            parts.append("No finite value was found.")
+        return " ".join(parts)
+
+    # On a function
+
+    def optimize(
+        self,
+        fun: Callable[..., Any] | None = None,
+        *,
+        args: tuple[Any, ...] = (),
+        vectorized: bool = False,
+        workers: Any = 1,
+        callback: Callable[..., Any] | None = None,
+        maxtime: float | None = None,
+        disp: bool = False,
+    ) -> OptimizeResult:
+        """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`."""
+        deadline = None if maxtime is None else time.monotonic() + number("maxtime", maxtime, 0.0)
+        drive = Drive(self._run, fun, args=args, vectorized=vectorized, workers=workers, deadline=deadline)
+        self._reasons.clear()
+        self._handed.clear()
+        try:
+            with drive:
+                while not self.stop():
+                    if not drive.generation():
+                        self._reasons.add("maxtime")
+                        break
+                    self._note_generation()
+                    if disp:
+                        print(self._line())
+                    if callback is not None and self._asked_to_stop(callback):
+                        self._reasons.add("callback")
+        except KeyboardInterrupt:
+            if not disp:
+                raise
+            self._reasons.add("interrupted")
+        result = self.result
+        if disp:
+            print(result.message)
+        return result
+
+    def _asked_to_stop(self, callback: Callable[..., Any]) -> bool:
+        """Call a callback of either scipy style after a generation."""
+        import inspect
+
+        try:
+            names = set(inspect.signature(callback).parameters)
+        except (TypeError, ValueError):
+            names = set()
+        try:
+            if names == {"intermediate_result"}:
+                return bool(callback(intermediate_result=self.result))
+            return bool(callback(self._run.search.best_point.copy(), convergence=self.convergence))
+        except StopIteration:
+            return True
+
+    def _line(self) -> str:
+        shares = self._run.search.applications / max(1, int(self._run.search.applications.sum()))
+        mix = ", ".join(
+            f"{name} {share:.0%}" for name, share in zip(self._run.spec.portfolio.names, shares, strict=True)
+        )
+        run = self._run
+        return f"generation {run.generation}: {run.evaluations} evaluations, f = {run.best_value:g} ({mix})"
+
+    # Saving
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the search at any moment; `load` continues it bit for bit, here or elsewhere."""
+        from deddqn.engine.saving import save_state
+
+        save_state(path, self.__getstate__())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, policy: Policy | None = None) -> Optimizer:
+        """A saved search; `policy` only if it was one of your own objects."""
+        from deddqn.engine.saving import load_state
+
+        optimizer = cls.__new__(cls)
+        optimizer._restore(load_state(path), policy)
+        return optimizer
+
+    def __getstate__(self) -> dict[str, Any]:
+        from deddqn.engine.saving import state_of
+
+        history = None if self._history is None else self._history.arrays()
+        return state_of(self._run, self._limits, history, sorted(self._reasons))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._restore(state, None)
+
+    def _restore(self, state: dict[str, Any], policy: Policy | None) -> None:
+        from deddqn.engine.saving import spec_of
+
+        spec = spec_of(state, policy)
+        self._limits = Limits(**state["limits"])
+        history = None if state["history"] is None else History.from_arrays(state["history"])
+        self._adopt(Run.resume(spec, state["arena"]), history)
+        self._reasons = set(state["reasons"])
+
+
+def choose_policy(policy: Any, portfolio: Any, scale: float, crossover: float) -> tuple[Policy, Portfolio]:
+    """The policy and the portfolio that it chooses from: its own one, the paper's, or the one given."""
+    number("scale", scale, 0.0)
+    number("crossover", crossover, 0.0)
+    chosen = load_policy(policy if policy is not None else best_policy())
+    own = getattr(chosen, "portfolio", None)
+    if portfolio is not None:
+        moves = Portfolio(portfolio)
+        if policy is None and own is not None and [e.strategy for e in own] != [e.strategy for e in moves]:
+            chosen = load_policy("random")
+    elif own is not None:
+        moves = Portfolio(replace(entry, scale=scale, crossover=crossover) for entry in own)
+    else:
+        moves = paper_portfolio(scale, crossover)
+    return chosen, moves

@@ -1,0 +1,102 @@
+"""The tuner: its score, its folder, its resumption. Tiny budgets; what it finds does not matter here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from deddqn.cli import main
+from deddqn.experiments import tuning as tuning_module
+from deddqn.experiments.scoring import TRAINING_SUITE, Arena, places, score, standard_error
+from deddqn.experiments.tuning import SPACES, Tuning, decide, finished, open_study, search
+from deddqn.policies.adaptive import ADAPTIVE, default_parameters
+from deddqn.problems import SUITES
+
+TINY = Arena(problems=("cec2005:F1/d10", "cec2005:F24/d10"), runs=2, budget=300, threads=1)
+
+
+@pytest.fixture
+def tiny(monkeypatch, tmp_path):
+    """A tuning on two problems."""
+    pytest.importorskip("optuna")
+    monkeypatch.setattr(Tuning, "arena", property(lambda self: replace(TINY, runs=self.runs, seed=self.seed)))
+    return Tuning(method="rec-pm", trials=3, runs=2, budget=300, out=tmp_path)
+
+
+def test_places_by_hand():
+    references = np.array([[1.0, 2.0, 3.0, 4.0], [0.0, 0.0, 5.0, 5.0]])
+    errors = np.array([[2.5, 0.5, 9.0], [0.0, 5.0, 1.0]])
+    # 2 of 4 are below 2.5, none below 0.5, all below 9; two tie with 0 (half of them: 1), and with 5
+    assert places(errors, references).tolist() == [[0.5, 0.0, 1.0], [0.25, 0.75, 0.5]]
+    assert score(errors, references) == pytest.approx(0.5)
+    assert standard_error(np.array([[0.0, 1.0], [0.5, 0.5]])) == pytest.approx(np.sqrt(0.5 / 2) / 2)
+
+
+def test_the_score_does_not_depend_on_the_scale():
+    rng = np.random.default_rng(0)
+    errors, references = rng.random((3, 4)), np.sort(rng.random((3, 20)), axis=1)
+    assert score(errors, references) == score(1e9 * errors**3, 1e9 * references**3)
+
+
+def test_only_training_functions_are_touched():
+    assert Arena().problems == SUITES[TRAINING_SUITE] == SUITES["cec2005-train"]
+    assert not set(Arena().problems) & set(SUITES["cec2005-test"])
+
+
+def test_errors_are_those_of_the_repeats():
+    both = replace(TINY, runs=4).errors("random")
+    assert np.array_equal(both[:, 2:], replace(TINY, first=2).errors("random"))
+    assert np.array_equal(both, replace(TINY, runs=4, threads=2).errors("random"))
+
+
+@pytest.mark.parametrize("method", SPACES)
+def test_the_spaces_hold_the_defaults_and_only_valid_values(method):
+    defaults = default_parameters(method)
+    assert list(defaults) == list(SPACES[method])
+    for key, where in SPACES[method].items():
+        assert where.low <= defaults[key] <= where.high
+        for end in (where.low, where.high):
+            ADAPTIVE[method](**{key: int(end) if where.integer else end})
+
+
+def test_a_search_goes_on_where_it_stopped(tiny):
+    study = open_study(tiny)
+    next(search(tiny, study))  # one trial, then the process dies
+    study.ask()  # and leaves a trial without a score
+    again = open_study(tiny)
+    assert len(finished(again)) == 1
+    assert [trial.params for trial in finished(again)] == [default_parameters("rec-pm")]
+    assert len(list(search(tiny, again))) == 2
+    assert list(search(tiny, open_study(tiny))) == []
+    record = decide(tiny, again)
+    assert set(record["parameters"]) == {"gamma", "p_min"} and record["trials"] == 3
+    assert record["suite"] == "cec2005-train" and record["command"].startswith("deddqn tune rec-pm --trials 3")
+
+
+def test_the_same_seed_finds_the_same(tiny, tmp_path):
+    other = replace(tiny, out=tmp_path / "again")
+    studies = [open_study(each) for each in (tiny, other)]
+    for each, study in zip((tiny, other), studies, strict=True):
+        list(search(each, study))
+    assert [t.params for t in studies[0].trials] == [t.params for t in studies[1].trials]
+
+
+def test_other_settings_need_another_folder(tiny):
+    open_study(tiny)
+    with pytest.raises(ValueError, match=r"out must be a new folder.*runs 2 -> 3"):
+        open_study(replace(tiny, runs=3))
+
+
+def test_the_command(tiny, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(tuning_module, "FINALISTS", 1)
+    arguments = ["tune", "rec-pm", "--trials", "2", "--runs", "2", "--budget", "300", "--out", str(tmp_path)]
+    assert main(arguments) == 0
+    assert "default" in capsys.readouterr().out
+    record = json.loads((tmp_path / "rec-pm.json").read_text())
+    assert record["default_parameters"] == {"gamma": 0.6, "p_min": 0.0}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rec-pm.db", "rec-pm.json"]
+    assert main(["tune", "rec-pn"]) == 2
+    assert "did you mean 'rec-pm'" in capsys.readouterr().err
