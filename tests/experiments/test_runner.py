@@ -165,3 +165,29 @@ def test_methods_in_python_come_first_and_chunks_are_small():
     tasks = list(tasks_of(what, what.plan.jobs))
     assert [task.in_process for task in tasks] == [True] * 10 + [False] * 2
     assert {len(task.jobs) for task in tasks} == {5, 25}
+
+
+def test_threads_do_not_share_the_scratch_of_a_problem(tmp_path):
+    class Local(RandomSearch):
+        name = "local"
+
+    problem = "cec2005:F15/d10"  # a composition: its kernel needs scratch
+    compare([Local()], [problem], runs=8, budget=400, out=tmp_path / "many", workers=4)
+    compare([Local()], [problem], runs=8, budget=400, out=tmp_path / "one", workers=1)
+    assert rows(tmp_path / "many") == rows(tmp_path / "one")
+
+
+def test_noise_does_not_depend_on_the_method(tmp_path):
+    class First(RandomSearch):
+        name = "first"
+
+    class Second(RandomSearch):
+        name = "second"
+
+    compare([First(), Second()], ["cec2005:F4/d10"], runs=2, budget=120, out=tmp_path)
+    found = rows(tmp_path)
+    for repeat in range(2):
+        first, second = (
+            [r["best"] for r in found if (r["method"], r["repeat"]) == (m, repeat)] for m in ("first", "second")
+        )
+        assert first == second

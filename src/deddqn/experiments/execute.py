@@ -6,6 +6,7 @@ import math
 import time
 import traceback
 import zlib
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,19 @@ def run_jobs(played: Any, problem: Problem, jobs: list[Job]) -> list[Run]:
 
 def run_named_jobs(method: Any, problem: Any, jobs: list[Job]) -> list[Run]:
     """The same in a worker process: names are looked up there, other things have travelled."""
-    played = enter(method).played if isinstance(method, str) else method
-    return run_jobs(played, named_problem(problem) if isinstance(problem, str) else problem, jobs)
+    place = named_problem(problem) if isinstance(problem, str) else problem
+    if not isinstance(method, str):
+        return run_jobs(method, place, jobs)
+    played = enter(method).played
+    if method not in _WARM:
+        _WARM.add(method)
+        with suppress(Exception):  # what is wrong shows in the jobs
+            played.run(place, WARM_UP, generator_at(0, place, 0))
+    return run_jobs(played, place, jobs)
+
+
+_WARM: set[str] = set()
+"""Methods whose libraries are imported in this process: that time belongs to no run."""
 
 
 def _run_lanes_apart(policy: CompiledPolicy, problem: Problem, jobs: list[Job]) -> list[Run]:

@@ -16,6 +16,8 @@ class WatchedProblem(Problem):
 
     def __init__(self, problem: Problem, budget: int) -> None:
         self.__dict__.update(problem.__dict__)
+        self._work, self._call = np.empty(problem.objective.work_size), None  # threads must not share scratch
+        self._noise = np.random.default_rng(0)
         self.budget = budget
         self.made = 0
         self.non_finite = 0

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from multiprocessing import connection
 from typing import Any
@@ -49,6 +49,7 @@ class Workers:
             raise ValueError(f"workers must be at least 1, got {number}")
         self._threads = ThreadPoolExecutor(number, thread_name_prefix="deddqn-worker")
         self._local = threading.local()
+        self._python = threading.Lock()  # a function in Python has the interpreter to itself anyway
         self._helpers: list[ProcessPoolExecutor] = []
 
     def submit(self, task: Task) -> Future[list[Run]]:
@@ -63,7 +64,9 @@ class Workers:
 
     def _run(self, task: Task) -> list[Run]:
         if not task.in_process:
-            return run_jobs(task.method, task.problem, task.jobs)
+            alone = task.problem.objective.python is not None
+            with self._python if alone else nullcontext():
+                return run_jobs(task.method, task.problem, task.jobs)
         try:
             return self._send(task.method, task.problem, task.jobs)
         except BrokenProcessPool:
