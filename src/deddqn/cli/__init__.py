@@ -13,6 +13,10 @@ COMMANDS = {
     "problems": "list the problems and suites",
     "policies": "list the policies",
     "demo": "compare the strategies on two functions and draw a picture",
+    "compare": "run methods on problems and store every run",
+    "report": "tables, figures and one HTML page from a comparison",
+    "paper": "recompute the paper's ranks and tests from its own table",
+    "export": "write the runs of a comparison as CSV",
     "tune": "find the parameters of an adaptive policy on the training functions",
 }
 """Name -> what it does; the module is ``deddqn.cli.<name>``, imported only when the command is used."""
@@ -37,11 +41,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     import tyro
 
-    module = importlib.import_module(f"deddqn.cli.{command.replace('-', '_')}")
+    try:
+        module = importlib.import_module(f"deddqn.cli.{command.replace('-', '_')}")
+    except ModuleNotFoundError as error:
+        print(f"deddqn {command}: needs {error.name}: pip install 'deddqn[report,baselines]'", file=sys.stderr)
+        return 2
     options = tyro.cli(module.Options, prog=f"deddqn {command}", description=COMMANDS[command], args=given[1:])
     try:
         return int(module.run(options) or 0)
-    except (ValueError, KeyError, ImportError, FileNotFoundError, PermissionError) as error:
+    except (ValueError, KeyError, ImportError, OSError) as error:
         print(f"deddqn {command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

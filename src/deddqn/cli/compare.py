@@ -1,0 +1,65 @@
+"""``deddqn compare``: run methods on problems and store every run; stop and resume at will."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+from rich.console import Console
+
+from deddqn.experiments.plan import PAPER_BUDGET, PAPER_RUNS, Experiment, experiment, preset
+from deddqn.experiments.progress import live
+from deddqn.experiments.runner import run_experiment
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Results go to OUT; call it again with the same options to go on where it stopped."""
+
+    out: Annotated[Path, tyro.conf.arg(help="folder of the experiment")]
+    preset: Annotated[Literal["paper"] | None, tyro.conf.arg(help="a known experiment")] = None
+    methods: Annotated[tuple[str, ...], tyro.conf.arg(help="names, or paths of policy files")] = ()
+    problems: Annotated[tuple[str, ...], tyro.conf.arg(help="names such as cec2005:F9/d10, or of suites")] = ()
+    runs: Annotated[int, tyro.conf.arg(help="per method and problem")] = PAPER_RUNS
+    budget: Annotated[int, tyro.conf.arg(help="evaluations per run")] = PAPER_BUDGET
+    seed: Annotated[int, tyro.conf.arg(help="root of all random numbers")] = 0
+    workers: Annotated[int | None, tyro.conf.arg(help="tasks at a time; all cores by default")] = None
+    extend: Annotated[bool, tyro.conf.arg(help="add methods, problems or runs to the folder's plan")] = False
+    retry_failed: Annotated[bool, tyro.conf.arg(help="run jobs again that failed")] = False
+
+
+def plan_of(options: Options) -> Experiment:
+    """The experiment that the options ask for."""
+    if options.preset is None:
+        if not options.methods or not options.problems:
+            raise ValueError("say who and where: --methods and --problems, or --preset paper")
+        return experiment(
+            options.methods, options.problems, runs=options.runs, budget=options.budget, seed=options.seed
+        )
+    if options.methods or options.problems:
+        raise ValueError("--preset brings its own methods and problems; leave out --methods and --problems")
+    return preset(options.preset, runs=options.runs, budget=options.budget, seed=options.seed)
+
+
+def run(options: Options) -> int:
+    """Run the experiment; status 1 if a run failed."""
+    console = Console()
+    what = plan_of(options)
+    console.print(what.plan.describe(), markup=False)
+    if what.plan.missing:
+        console.print(f"not available here, left out: {', '.join(what.plan.missing)}", markup=False)
+    with live(console) as begin:
+        outcome = run_experiment(
+            what,
+            options.out,
+            workers=options.workers,
+            extend=options.extend,
+            retry_failed=options.retry_failed,
+            begin=begin,
+        )
+    trouble = f", {len(outcome.flagged)} flagged, {len(outcome.failed)} failed" * bool(outcome.flagged + outcome.failed)
+    console.print(f"{outcome.ran} runs stored in {options.out}{trouble}", markup=False)
+    console.print(f"next: deddqn report {options.out}", markup=False)
+    return 1 if outcome.failed else 0

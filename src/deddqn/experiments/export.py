@@ -1,0 +1,39 @@
+"""Stored runs as CSV, for other tools."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+
+from deddqn.experiments.results import LISTS
+from deddqn.experiments.store import Store, StoreError
+
+PLACE = ["method", "problem", "repeat"]
+
+
+def write_csv(
+    folder: str | os.PathLike[str], out: str | os.PathLike[str], *, trajectories: bool = False
+) -> tuple[int, list[str]]:
+    """Write one line per run (or per run and checkpoint); return how many, and what could not be read."""
+    store = Store(folder)
+    store.existing_plan()
+    frame = store.read()
+    shown = trajectory_frame(frame) if trajectories else frame.drop(columns=list(LISTS))
+    target = Path(out)
+    temporary = target.with_name(f".{target.name}.tmp")
+    try:
+        shown.to_csv(temporary, index=False)
+        os.replace(temporary, target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise StoreError(f"cannot write {target}: {error.strerror}") from error
+    return len(shown), store.problems
+
+
+def trajectory_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row per run and checkpoint: evaluations and the best value so far."""
+    long = frame[[*PLACE, "optimum", "checkpoints", "best"]].explode(["checkpoints", "best"])
+    long = long.dropna(subset=["checkpoints"]).rename(columns={"checkpoints": "evaluations"})
+    return long.astype({"evaluations": "int64", "best": "float64"}).reset_index(drop=True)

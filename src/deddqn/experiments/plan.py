@@ -1,0 +1,204 @@
+"""An experiment as a value: who, on what, how often, how long. A plan yields jobs; a job's key is its content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from deddqn.de.config import DEConfig
+from deddqn.experiments.contestants import PAPER_METHODS, Contestant, available, enter, problems_of
+from deddqn.names import unknown_name
+from deddqn.problems import Problem
+
+KEY_VERSION = 1  # of what a job's content means: a change of it makes all stored runs strangers
+Setting = str | int | float
+
+PAPER_RUNS, PAPER_BUDGET = 25, 10_000  # Sect. 5.1
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: everything that determines it, and nothing else."""
+
+    method: str
+    problem: str
+    repeat: int
+    budget: int
+    settings: tuple[tuple[str, Setting], ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The content as a hash."""
+        content = json.dumps([KEY_VERSION, *asdict(self).values()], sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:24]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A comparison: `methods` x `problems` x `runs`, each run with `budget` evaluations.
+
+    `fingerprints` tell which version of a method is meant (see `Contestant`); `de` are the settings of the shared
+    DE; `missing` are methods that the preset wants and this installation lacks.
+    """
+
+    methods: tuple[str, ...]
+    problems: tuple[str, ...]
+    runs: int = PAPER_RUNS
+    budget: int = PAPER_BUDGET
+    seed: int = 0
+    fingerprints: tuple[str, ...] = ()
+    de: tuple[tuple[str, Setting], ...] = ()
+    preset: str = ""
+    missing: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.runs < 1:
+            raise ValueError(f"runs must be at least 1, got {self.runs}")
+        if self.seed < 0:
+            raise ValueError(f"seed must not be negative, got {self.seed}")
+        for name in self.methods:
+            if self.methods.count(name) > 1:
+                raise ValueError(f"methods must have different names, got {name!r} twice")
+        self.config  # noqa: B018  (checks budget and settings)
+
+    @property
+    def config(self) -> DEConfig:
+        """How the shared DE searches."""
+        return DEConfig(**{**dict(self.de), "budget": self.budget})  # type: ignore[arg-type]
+
+    @property
+    def jobs(self) -> list[Job]:
+        """All runs, method by method and problem by problem."""
+        return [
+            Job(method, problem, repeat, self.budget, (*self.de, ("fingerprint", mark), ("seed", self.seed)))
+            for method, mark in zip(self.methods, self.fingerprints, strict=True)
+            for problem in self.problems
+            for repeat in range(self.runs)
+        ]
+
+    def describe(self) -> str:
+        """The plan in one line."""
+        return (
+            f"{_count(len(self.methods), 'method')} x {_count(len(self.problems), 'problem')} x "
+            f"{_count(self.runs, 'run')} x {self.budget} evaluations, seed {self.seed}"
+        )
+
+    def command(self, folder: str) -> str:
+        """The command line that runs this plan."""
+        chosen = "--preset paper" if self.preset else f"--methods {' '.join(self.methods)}"
+        where = "" if self.preset else f" --problems {' '.join(self.problems)}"
+        return (
+            f"deddqn compare {chosen}{where} --runs {self.runs} --budget {self.budget} --seed {self.seed} "
+            f"--out {folder}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is written into the folder of an experiment."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Plan:
+        """As it is read from there."""
+        tuples = {key: tuple(value) for key, value in content.items() if isinstance(value, list)}
+        return cls(**{**content, **tuples, "de": tuple((key, value) for key, value in content.get("de", ()))})
+
+    def differences(self, other: Plan) -> list[str]:
+        """In words, how `other` (the plan of a folder) differs from this one."""
+        found = []
+        for name in ("runs", "budget", "seed"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                found.append(f"{name}: {mine} wanted, {theirs} in the folder")
+        for name in ("methods", "problems"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            extra, lacking = [x for x in mine if x not in theirs], [x for x in theirs if x not in mine]
+            if extra or lacking:
+                found.append(f"{name}: not in the folder {_words(extra)}; only in the folder {_words(lacking)}")
+        theirs_by_name = dict(zip(other.methods, other.fingerprints, strict=True))
+        for name, mark in zip(self.methods, self.fingerprints, strict=True):
+            if theirs_by_name.get(name, mark) != mark:
+                found.append(f"method {name}: its weights or settings have changed since")
+        if dict(self.de) != dict(other.de):
+            found.append(f"DE settings: {dict(self.de)} wanted, {dict(other.de)} in the folder")
+        return found
+
+    def extended(self, other: Plan) -> Plan:
+        """This plan and `other` as one: all methods and problems of both, the larger number of runs."""
+        refused = [d for d in self.differences(other) if not d.startswith(("methods:", "problems:", "runs:"))]
+        if refused:
+            raise ValueError(f"only methods, problems and runs can be added to an experiment; {'; '.join(refused)}")
+        marks = {**dict(zip(other.methods, other.fingerprints, strict=True))}
+        marks |= dict(zip(self.methods, self.fingerprints, strict=True))
+        preset = self.preset if set(self.methods) >= set(other.methods) and self.preset == other.preset else ""
+        return Plan(
+            methods=tuple(marks),
+            fingerprints=tuple(marks.values()),
+            problems=tuple(dict.fromkeys((*other.problems, *self.problems))),
+            runs=max(self.runs, other.runs),
+            budget=self.budget,
+            seed=self.seed,
+            de=self.de,
+            preset=preset,
+            missing=tuple(name for name in self.missing if name not in marks),
+        )
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A plan together with the living things that its names stand for."""
+
+    plan: Plan
+    contestants: dict[str, Contestant] = field(repr=False)
+    problems: dict[str, Problem] = field(repr=False)
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def _words(names: Sequence[str]) -> str:
+    return ", ".join(names) if names else "none"
+
+
+def experiment(
+    methods: Iterable[Any],
+    problems: Iterable[str | Problem],
+    *,
+    runs: int = PAPER_RUNS,
+    budget: int = PAPER_BUDGET,
+    seed: int = 0,
+    de: dict[str, Setting] | None = None,
+    missing: Sequence[str] = (),
+) -> Experiment:
+    """Check names and settings, and make the plan."""
+    entered = [enter(method) for method in methods]
+    if not entered:
+        raise ValueError("methods must name at least one method, got none")
+    found = problems_of(problems)
+    plan = Plan(
+        methods=tuple(c.name for c in entered),
+        fingerprints=tuple(c.fingerprint for c in entered),
+        problems=tuple(found),
+        runs=runs,
+        budget=budget,
+        seed=seed,
+        de=tuple(sorted((de or {}).items())),
+        missing=tuple(missing),
+    )
+    return Experiment(plan, {c.name: c for c in entered}, found)
+
+
+PRESETS = ("paper",)
+
+
+def preset(name: str, **changes: Any) -> Experiment:
+    """A known experiment: ``paper`` is Sect. 5 with the methods that are available here."""
+    if name not in PRESETS:
+        raise unknown_name("preset", name, PRESETS)
+    present, missing = available(PAPER_METHODS)
+    made = experiment(present, ["cec2005-test"], missing=missing, **changes)
+    named = Plan(**{**made.plan.__dict__, "preset": name})
+    return Experiment(named, made.contestants, made.problems)

@@ -1,0 +1,71 @@
+"""Live progress of a comparison: runs done, evaluations per second, time left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from deddqn.experiments.results import OK, Run
+from deddqn.experiments.runner import Beginner, Listener, Outcome
+
+EVERY = 15.0  # seconds between lines where there is no terminal
+
+
+@contextmanager
+def live(console: Console) -> Iterator[Beginner]:
+    """A `Beginner` that shows a bar on a terminal, and a line now and then elsewhere."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("runs"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+
+        def begin(outcome: Outcome, evaluations: int) -> Listener:
+            for notice in outcome.notices:
+                console.print(f"note: {notice}", markup=False)
+            if outcome.skipped:
+                console.print(f"{outcome.skipped} of {outcome.planned} runs are stored already")
+            todo = outcome.planned - outcome.skipped
+            task = bar.add_task("comparing", total=todo)
+            lines = _Lines(console, todo, evaluations)
+
+            def tell(runs: list[Run]) -> None:
+                bar.update(task, advance=len(runs), description=f"{runs[-1].method} on {runs[-1].problem}")
+                for run in runs:
+                    if run.status != OK:
+                        console.print(f"{run.status}: {run.method} on {run.problem}, run {run.repeat}: {run.note}")
+                if not console.is_terminal:
+                    lines.tell(runs)
+
+            return tell
+
+        yield begin
+
+
+class _Lines:
+    """Progress for logs."""
+
+    def __init__(self, console: Console, runs: int, evaluations: int) -> None:
+        self.console, self.runs, self.evaluations = console, runs, evaluations
+        self.started = self.last = time.monotonic()
+        self.done = self.spent = 0
+
+    def tell(self, runs: list[Run]) -> None:
+        """Print where we are, if it is time."""
+        self.done += len(runs)
+        self.spent += sum(run.budget for run in runs)
+        now = time.monotonic()
+        if now - self.last < EVERY:
+            return
+        self.last = now
+        left = (now - self.started) * (self.evaluations / max(self.spent, 1) - 1.0)
+        self.console.print(f"{self.done} of {self.runs} runs, about {left:.0f} s left")

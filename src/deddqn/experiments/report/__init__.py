@@ -1,0 +1,41 @@
+"""``deddqn report``: the page, the tables as CSV, Markdown and LaTeX, and the figures as PDF and PNG."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from deddqn.experiments.analysis import Analysis
+from deddqn.experiments.contents import ALL
+from deddqn.experiments.report.page import page
+from deddqn.experiments.store import StoreError
+from deddqn.experiments.tables import WRITERS
+
+PAGE = "index.html"
+
+
+def write_report(
+    folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None, *, figures: bool = True
+) -> Path:
+    """Write the report of the experiment in `folder` (into ``folder/report`` by default); return the page.
+
+    Parameters
+    ----------
+    figures : also draw PDF and PNG figures with matplotlib; the page has its own drawings.
+    """
+    analysis = Analysis.of_folder(folder)
+    target = Path(out) if out is not None else Path(folder) / "report"
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for make in ALL:
+            table = make(analysis)
+            for ending, write in WRITERS.items():
+                (target / f"{table.name}.{ending}").write_text(write(table), encoding="utf-8")
+        (target / PAGE).write_text(page(analysis, os.fspath(folder)), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"cannot write the report to {target}: {error.strerror}") from error
+    if figures:
+        from deddqn.experiments.figures import write_figures
+
+        write_figures(analysis, target / "figures")
+    return target / PAGE

@@ -1,0 +1,167 @@
+"""The folder of an experiment: ``plan.json`` and append-only result files.
+
+A result file is written under a temporary name, flushed to the disk and renamed: it is whole or it is not there. A
+file that cannot be read is named and set aside, and its jobs count as not done.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from deddqn.experiments.plan import Plan
+from deddqn.experiments.results import FAILED, SCHEMA, Run, to_table
+
+PLAN, RESULTS, PATTERN, ASIDE = "plan.json", "results", "part-*.parquet", ".corrupt"
+
+
+class StoreError(OSError):
+    """The folder of an experiment cannot be used; the message says why."""
+
+
+class Store:
+    """Results in a folder. Reading needs no lock; writing is for the holder of the lock."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        self.results = self.folder / RESULTS
+        self.problems: list[str] = []
+
+    def plan(self) -> Plan | None:
+        """The plan of the folder, None where there is none."""
+        path = self.folder / PLAN
+        if not path.is_file():
+            return None
+        try:
+            return Plan.from_json(json.loads(path.read_text()))
+        except (ValueError, TypeError) as error:
+            raise StoreError(f"{path} is not the plan of an experiment: {error}") from None
+
+    def existing_plan(self) -> Plan:
+        """The plan of the folder; an error where there is none."""
+        plan = self.plan()
+        if plan is None:
+            raise StoreError(f"{self.folder} holds no experiment ({PLAN} is missing); 'deddqn compare' makes one")
+        return plan
+
+    def create(self) -> None:
+        """Make the folder and remove what an interrupted write left behind."""
+        with self._clear_errors("create"):
+            self.results.mkdir(parents=True, exist_ok=True)
+            for left in self.folder.glob("**/.*.tmp"):
+                left.unlink()
+
+    def adopt(self, plan: Plan, *, extend: bool = False) -> Plan:
+        """Bind the folder to `plan`, or refuse if it belongs to another one; return the plan to work on."""
+        present = self.plan()
+        if present is not None:
+            differences = plan.differences(present)
+            if differences and not extend:
+                raise StoreError(
+                    f"{self.folder} belongs to another plan; {'; '.join(differences)}. "
+                    "Choose another folder, or add to this one with --extend"
+                )
+            plan = plan.extended(present) if differences else plan
+        self._write_whole(self.folder / PLAN, json.dumps(plan.to_json(), indent=2).encode())
+        return plan
+
+    def append(self, runs: list[Run]) -> Path:
+        """Write rows into a file of their own."""
+        sink = pa.BufferOutputStream()
+        pq.write_table(to_table(runs), sink, compression="zstd", write_page_checksum=True)
+        path = self.results / f"part-{self._next_number():06d}.parquet"
+        self._write_whole(path, sink.getvalue())
+        return path
+
+    def _next_number(self) -> int:
+        """Numbers of files that were set aside are not used again."""
+        if not hasattr(self, "_last"):
+            numbers = (path.name.split("-")[1].split(".")[0] for path in self.results.glob("part-*"))
+            self._last = max((int(number) for number in numbers if number.isdigit()), default=0)
+        self._last += 1
+        return self._last
+
+    def _write_whole(self, path: Path, content: Any) -> None:
+        temporary = path.with_name(f".{path.name}.tmp")
+        with self._clear_errors("write"):
+            try:
+                with open(temporary, "wb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(temporary, path)
+                _sync_folder(path.parent)
+            except OSError:
+                temporary.unlink(missing_ok=True)
+                raise
+
+    @contextmanager
+    def _clear_errors(self, verb: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                advice = "the disk is full; what was stored before is intact: free some space and run the command again"
+            elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+                advice = "no permission to write there; choose another folder with --out"
+            else:
+                advice = error.strerror or str(error)
+            raise StoreError(f"cannot {verb} in {self.folder}: {advice}") from error
+
+    def read(self, *, set_aside: bool = False) -> pd.DataFrame:
+        """All stored runs, one row per job: the last one that did not fail, else the last.
+
+        Files that cannot be read are listed in ``problems`` and, if `set_aside`, renamed to ``*.corrupt``.
+        """
+        self.problems = []
+        tables = []
+        for path in sorted(self.results.glob(PATTERN)):
+            try:
+                tables.append(_read_file(path))
+            except (OSError, ValueError, KeyError) as error:
+                self._report_corrupt(path, error, set_aside)
+        frame = pa.concat_tables([SCHEMA.empty_table(), *tables]).to_pandas()
+        order = (frame["status"] != FAILED).to_numpy().argsort(kind="stable")
+        return frame.iloc[order].drop_duplicates("key", keep="last").sort_index().reset_index(drop=True)
+
+    def _report_corrupt(self, path: Path, error: Exception, set_aside: bool) -> None:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if set_aside:
+            aside = path.with_name(path.name + ASIDE)
+            with self._clear_errors("rename"):
+                os.replace(path, aside)
+            self.problems.append(f"{path} cannot be read ({reason}); set aside as {aside.name}, its jobs run again")
+        else:
+            self.problems.append(f"{path} cannot be read ({reason}) and is left out")
+
+    def done(self, *, retry_failed: bool = False) -> set[str]:
+        """Keys of the jobs that need not run; unreadable files are set aside."""
+        frame = self.read(set_aside=True)
+        if retry_failed:
+            frame = frame[frame["status"] != FAILED]
+        return set(frame["key"])
+
+
+def _read_file(path: Path) -> pa.Table:
+    table = pq.read_table(path, page_checksum_verification=True)
+    if not table.schema.equals(SCHEMA):
+        raise ValueError("its columns are not those of a result file")
+    return table
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

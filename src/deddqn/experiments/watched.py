@@ -1,0 +1,51 @@
+"""A problem that remembers what a method did with it, so that nobody has to take the method's word."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from deddqn.problems import Problem
+
+
+class WatchedProblem(Problem):
+    """Counts evaluations and non-finite values, and keeps the best value within the budget and the box."""
+
+    def __init__(self, problem: Problem, budget: int) -> None:
+        self.__dict__.update(problem.__dict__)
+        self._work, self._call = np.empty(problem.objective.work_size), None  # threads must not share scratch
+        self._noise = np.random.default_rng(0)
+        self.budget = budget
+        self.made = 0
+        self.non_finite = 0
+        self.best_seen = math.inf
+
+    def __call__(self, x: np.ndarray | Sequence[float]) -> Any:
+        """As the problem itself."""
+        values = super().__call__(x)
+        if isinstance(values, float):
+            self._note(x, values)
+            return values
+        points = np.asarray(x, dtype=np.float64)
+        finite = np.isfinite(values)
+        self.non_finite += int(np.count_nonzero(~finite))
+        within = np.flatnonzero((values < self.best_seen) & finite)
+        for k in within[within < self.budget - self.made]:
+            self._consider(points[k], float(values[k]))
+        self.made += len(values)
+        return values
+
+    def _note(self, x: Any, value: float) -> None:
+        self.made += 1
+        if not math.isfinite(value):
+            self.non_finite += 1
+        elif value < self.best_seen and self.made <= self.budget:
+            self._consider(np.asarray(x, dtype=np.float64), value)
+
+    def _consider(self, point: np.ndarray, value: float) -> None:
+        inside = not self.bounded or bool((point >= self.lower).all() and (point <= self.upper).all())
+        if inside and value < self.best_seen:
+            self.best_seen = value

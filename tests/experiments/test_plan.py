@@ -1,0 +1,101 @@
+"""Plans as values: keys, differences, names."""
+
+import re
+
+import numpy as np
+import pytest
+
+from deddqn.experiments import Job, Plan, experiment, preset
+from deddqn.experiments.contestants import PAPER_METHODS, enter
+from deddqn.policies import mixture
+from deddqn.problems import Problem
+from tests.experiments.helpers import PROBLEMS, RandomSearch
+
+
+def test_a_key_is_the_content_of_a_job():
+    job = Job("de1", "cec2005:F1/d10", 0, 1000, (("seed", 0),))
+    assert job.key == Job("de1", "cec2005:F1/d10", 0, 1000, (("seed", 0),)).key
+    others = [
+        Job("de2", "cec2005:F1/d10", 0, 1000, (("seed", 0),)),
+        Job("de1", "cec2005:F1/d30", 0, 1000, (("seed", 0),)),
+        Job("de1", "cec2005:F1/d10", 1, 1000, (("seed", 0),)),
+        Job("de1", "cec2005:F1/d10", 0, 2000, (("seed", 0),)),
+        Job("de1", "cec2005:F1/d10", 0, 1000, (("seed", 1),)),
+    ]
+    assert len({job.key, *(other.key for other in others)}) == 6
+
+
+def test_a_key_never_changes():
+    """Stored results are found by it: whoever changes what a job is must raise KEY_VERSION."""
+    assert Job("de1", "cec2005:F1/d10", 0, 1000, (("seed", 0),)).key == "fd11926bf4fecd2341153d7c"
+
+
+def test_other_weights_make_another_job():
+    first, second = enter(mixture([0.5, 0.2, 0.2, 0.1])), enter(mixture([0.4, 0.3, 0.2, 0.1]))
+    assert first.fingerprint != second.fingerprint
+    assert enter(mixture([0.5, 0.2, 0.2, 0.1])).fingerprint == first.fingerprint
+
+
+def test_jobs_are_all_combinations():
+    plan = experiment(["de1", RandomSearch()], PROBLEMS, runs=3, budget=500).plan
+    assert len(plan.jobs) == 2 * 2 * 3
+    assert len({job.key for job in plan.jobs}) == 12
+    assert Plan.from_json(plan.to_json()) == plan
+    assert "2 methods x 2 problems x 3 runs x 500 evaluations" in plan.describe()
+
+
+def test_suites_and_problems_mix_and_repeat_once():
+    own = Problem.from_function(lambda x: float(np.sum(x)), [(0, 1)] * 2, name="mine")
+    plan = experiment(["de1"], ["cec2005-test", "cec2005:F3/d10", own], runs=1).plan
+    assert len(plan.problems) == 11
+    assert plan.problems[-1] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("methods", "problems", "changes", "message"),
+    [
+        (["rndom"], PROBLEMS, {}, "unknown method 'rndom'; did you mean 'random'?"),
+        (["de1"], ["cec2005-tset"], {}, "did you mean 'cec2005-test'?"),
+        (["de1"], ["cec2005:F99/d10"], {}, "unknown problem 'cec2005:F99/d10'"),
+        (["de1"], ["cec2005:F1"], {}, "dimension must be given"),
+        (["de1", "de1"], PROBLEMS, {}, "methods must have different names, got 'de1' twice"),
+        ([], PROBLEMS, {}, "methods must name at least one method"),
+        (["de1"], [], {}, "problems must name at least one problem"),
+        (["de1"], PROBLEMS, {"runs": 0}, "runs must be at least 1, got 0"),
+        (["de1"], PROBLEMS, {"budget": 0}, "budget must be at least 1 evaluation, got 0"),
+        (["de1"], PROBLEMS, {"seed": -1}, "seed must not be negative, got -1"),
+        ([object()], PROBLEMS, {}, "a method must be a name, a policy, or an object with 'name' and 'run'"),
+    ],
+)
+def test_bad_plans_say_what_is_wrong(methods, problems, changes, message):
+    with pytest.raises((ValueError, KeyError), match=re.escape(message)):
+        experiment(methods, problems, **changes)
+
+
+def test_differences_are_said_in_words():
+    mine = experiment(["de1", "de2"], PROBLEMS, runs=3, budget=500).plan
+    theirs = experiment(["de1", "de3"], PROBLEMS[:1], runs=4, budget=600, seed=1).plan
+    said = "; ".join(mine.differences(theirs))
+    for part in ("runs: 3 wanted, 4 in the folder", "budget: 500 wanted, 600", "seed: 0 wanted, 1", "de2", "de3", "F6"):
+        assert part in said
+    assert mine.differences(mine) == []
+
+
+def test_a_plan_grows_only_by_methods_problems_and_runs():
+    mine = experiment(["de1", "de2"], PROBLEMS, runs=3, budget=500).plan
+    theirs = experiment(["de3"], PROBLEMS[:1], runs=4, budget=500).plan
+    grown = mine.extended(theirs)
+    assert set(grown.methods) == {"de1", "de2", "de3"}
+    assert grown.runs == 4
+    assert {job.key for job in mine.jobs} | {job.key for job in theirs.jobs} <= {job.key for job in grown.jobs}
+    with pytest.raises(ValueError, match="budget: 500 wanted, 600"):
+        mine.extended(experiment(["de1"], PROBLEMS, budget=600).plan)
+
+
+def test_the_paper_preset_is_its_section_5():
+    made = preset("paper")
+    plan = made.plan
+    assert (plan.runs, plan.budget, len(plan.problems)) == (25, 10_000, 10)
+    assert set(plan.methods) | set(plan.missing) == set(PAPER_METHODS)
+    assert not set(plan.methods) & set(plan.missing)
+    assert "--preset paper" in plan.command("out")
