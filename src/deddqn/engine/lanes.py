@@ -80,21 +80,16 @@ class Lanes:
     def _each(self, kernel: Callable[..., Any], *arguments: Any) -> None:
         """Call ``kernel(arenas, first, last, ...)`` for chunks of lanes on all threads."""
         chunk = -(-len(self) // (self.threads * CHUNKS_PER_THREAD))
-        try:
-            if self._pool is None or len(self) == 1:
-                kernel(self.arenas, 0, len(self), *arguments)
-                return
-            jobs = [
-                self._pool.submit(kernel, self.arenas, first, min(first + chunk, len(self)), *arguments)
-                for first in range(0, len(self), chunk)
-            ]
-            errors = [error for job in jobs if (error := job.exception()) is not None]
-            if errors:
-                raise errors[0]
-        except RuntimeError:
-            for spec in self.specs:
-                spec.problem.raise_python_error()
-            raise
+        if self._pool is None or len(self) == 1:
+            kernel(self.arenas, 0, len(self), *arguments)
+            return
+        jobs = [
+            self._pool.submit(kernel, self.arenas, first, min(first + chunk, len(self)), *arguments)
+            for first in range(0, len(self), chunk)
+        ]
+        errors = [error for job in jobs if (error := job.exception()) is not None]
+        if errors:
+            raise errors[0]
 
     def advance(self, until: int | None = None) -> None:
         """Run every lane until it made `until` evaluations in all (by default until it ends)."""
