@@ -1,4 +1,4 @@
-"""A Python function as a compiled objective: the loop calls it through Python's C API, and errors come out unchanged."""
+"""A Python function as a compiled objective: called through Python's C API, and its errors come out unchanged."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _caller(function: Callable[[np.ndarray], Any], dimension: int) -> Callable[[
         if view is None:
             if len(views) >= MOST_VIEWS:
                 views.clear()
-            view = views[address] = np.frombuffer(point_type.from_address(address))
+            view = views[address] = np.ctypeslib.as_array(point_type.from_address(address))
         value = function(view.copy())
         return value if isinstance(value, float) else as_value(value)
 
