@@ -25,7 +25,7 @@ class Drive:
     ----------
     run : the run; it may be in the middle of a generation.
     fun : the function; None to evaluate the run's own problem.
-    deadline : moment of the monotonic clock after which no evaluation begins, or None.
+    maxtime : seconds after which no evaluation begins, or None; they do not include the time to compile.
     """
 
     def __init__(
@@ -36,10 +36,11 @@ class Drive:
         args: tuple[Any, ...],
         vectorized: bool,
         workers: Any,
-        deadline: float | None,
+        maxtime: float | None,
     ) -> None:
         self.run = run
-        self.deadline = deadline
+        self.maxtime = maxtime
+        self.deadline: float | None = None  # of the monotonic clock
         parallel = is_parallel(flag("vectorized", vectorized), workers)
         if parallel and run.spec.config.updating != "deferred":
             raise ValueError(
@@ -48,7 +49,7 @@ class Drive:
         function = self._function(fun, args)
         if isinstance(function, Problem) and (vectorized or function.noisy):
             parallel = False  # it evaluates its points itself, with noise from the run's own stream
-        self._evaluator = Evaluator(function, vectorized, workers, deadline) if parallel else None
+        self._evaluator = Evaluator(function, vectorized, workers) if parallel else None
         if self._evaluator is None:
             run.rebind(replace(run.spec, problem=self._as_problem(function)))
 
@@ -82,7 +83,14 @@ class Drive:
         return self.deadline is not None and time.monotonic() >= self.deadline
 
     def __enter__(self) -> Drive:
+        if self.maxtime is not None:
+            if self._evaluator is None:
+                self.run.advance(0)  # evaluates nothing, but compiles the loop if it has to
+            else:
+                self.run.ask()
+            self.deadline = time.monotonic() + self.maxtime
         if self._evaluator is not None:
+            self._evaluator.deadline = self.deadline
             self._evaluator.__enter__()
         return self
 

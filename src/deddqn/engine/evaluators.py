@@ -70,16 +70,15 @@ class Evaluator:
     function : of one point (D,), or of (D, S) points when `vectorized`.
     vectorized : scipy's convention: one call with all points as columns, an array of S values back.
     workers : number of processes (-1: all cores), or a map-like ``workers(function, points)``.
-    deadline : moment of the monotonic clock after which worker processes begin no evaluation, or None.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], vectorized: bool, workers: Any, deadline: float | None = None
-    ) -> None:
+    deadline: float | None = None
+    """Moment of the monotonic clock after which worker processes begin no evaluation."""
+
+    def __init__(self, function: Callable[..., Any], vectorized: bool, workers: Any) -> None:
         self.function = function
         self.vectorized = vectorized
         self.workers = workers
-        self.deadline = deadline
         self._processes = 0 if vectorized or callable(workers) else process_count(workers)
         self._pool: ProcessPoolExecutor | None = None
         self._bundle = 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -60,7 +59,8 @@ def minimize(
     portfolio : the moves to choose from: strategy names, or (strategy, F, CR). The policy's own by default.
     maxfun : the most evaluations, exactly respected; the initial population counts.
     maxiter : the most generations.
-    maxtime : seconds after which no further evaluation begins (with vectorized or a map-like: no generation).
+    maxtime : seconds after which no further evaluation begins (with vectorized or a map-like: no generation);
+        compiling the loop, once per installation, does not count.
     ftarget : stop when a value is not above this.
     tol, atol : stop when the deviation of the population's values is at most ``atol + tol * abs(mean)``.
     population_size, scale, crossover : NP, F and CR.
@@ -89,7 +89,6 @@ def minimize(
     >>> bool(result.fun < 1e-3)
     True
     """
-    began = time.monotonic()
     box = bounds
     if isinstance(fun, Problem):
         if bounds is not None:
@@ -136,9 +135,8 @@ def minimize(
         disp=disp,
     )
     if polish and np.isfinite(result.fun) and not {"interrupted", "maxtime"} & set(optimizer.stop()):
-        deadline = None if maxtime is None else began + maxtime
         budget = int(maxfun) - result.nfev
-        local = Polish(_one_point(fun, args, vectorized), optimizer.search_bounds, budget, deadline)
+        local = Polish(_one_point(fun, args, vectorized), optimizer.search_bounds, budget, optimizer.deadline)
         return local.improve(result, stoppable=disp)
     return result
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -131,6 +130,7 @@ class Optimizer:
         self._asked: set[int] = set()  # points of this generation whose values are expected
         self._handed: set[int] = set()  # ... that are not handed out again: after loading, others may need them
         self._reasons: set[str] = set()
+        self.deadline: float | None = None  # of the last call of `optimize` with maxtime
 
     @property
     def seed(self) -> int:
@@ -297,8 +297,8 @@ class Optimizer:
         show = flag("disp", disp)
         if callback is not None and not callable(callback):
             raise ValueError(f"callback must be callable, got {callback!r}")
-        deadline = None if maxtime is None else time.monotonic() + number("maxtime", maxtime, 0.0)
-        drive = Drive(self._run, fun, args=args, vectorized=vectorized, workers=workers, deadline=deadline)
+        seconds = None if maxtime is None else number("maxtime", maxtime, 0.0)
+        drive = Drive(self._run, fun, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
         self._reasons.clear()
         try:
             with drive:
@@ -315,6 +315,7 @@ class Optimizer:
             if not show:
                 raise
             self._reasons.add("interrupted")
+        self.deadline = drive.deadline
         result = self.result
         if show:
             print(result.message)
