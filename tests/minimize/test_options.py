@@ -147,6 +147,7 @@ def test_smallest_problem(updating):
     assert minimize(lambda x: x[0], [(-1, 2)], population_size=6, maxfun=6, rng=0).nit == 0
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered in dot")  # the diagonal of the largest boxes
 def test_huge_values_and_boxes():
     policy = random_network()
     for scale in (1e300, 1e-300, 1.7e308):
