@@ -13,7 +13,7 @@ import pytest
 from scipy.optimize import OptimizeResult
 
 from deddqn import Optimizer, minimize
-from tests.minimize.helpers import BOX, SMALL, assert_same, bowl, random_network
+from tests.minimize.helpers import BOX, SMALL, assert_same, bowl, by_ask_and_tell, random_network
 
 
 def test_style_of_x_and_convergence():
@@ -66,6 +66,16 @@ def test_a_stopped_search_goes_on():
     while not {"maxfun"} & set(optimizer.stop()):
         optimizer.optimize(bowl, callback=lambda xk, convergence: True)
     assert_same(optimizer.optimize(bowl), minimize(bowl, BOX, **SMALL))
+
+
+def test_a_stopped_search_goes_on_by_ask_and_tell():
+    optimizer = Optimizer(BOX, **SMALL)
+    optimizer.optimize(bowl, callback=lambda xk, convergence: True)
+    assert "callback" in optimizer.stop()
+    points = optimizer.ask()
+    assert not optimizer.stop()
+    optimizer.tell(points, bowl(points[0]))
+    assert_same(by_ask_and_tell(optimizer), minimize(bowl, BOX, **SMALL))
 
 
 def test_an_exception_of_a_callback_passes():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -129,7 +130,7 @@ class Optimizer:
         self._history = history
         self._asked: set[int] = set()  # points of this generation whose values are expected
         self._handed: set[int] = set()  # ... that are not handed out again: after loading, others may need them
-        self._reasons: set[str] = set()
+        self._reasons: set[str] = set()  # why the last call of `optimize` ended before the search did
         self.deadline: float | None = None  # of the last call of `optimize` with maxtime
 
     @property
@@ -166,6 +167,7 @@ class Optimizer:
         With `n` at most so many. Points that were handed out are not handed out again until they are told.
         """
         wanted = None if n is None else whole_number("n", n, 1)
+        self._reasons.clear()
         first, last = self._run.ask()
         waiting = [i for i in range(first, last) if i not in self._handed and not self._run.told[i]]
         if last > first and not waiting:
@@ -212,7 +214,10 @@ class Optimizer:
     # Stopping and results
 
     def stop(self) -> dict[str, str]:
-        """Why the search is over, as {reason: message}; empty while it goes on."""
+        """Why the search is over, as {reason: message}; empty while it goes on.
+
+        That a callback, the clock or Ctrl-C ended `optimize` counts until the search goes on or is loaded again.
+        """
         search, limits = self._run.search, self._limits
         reasons = set(self._reasons)
         if self._run.ended == End.BUDGET:
@@ -323,8 +328,6 @@ class Optimizer:
 
     def _asked_to_stop(self, callback: Callable[..., Any]) -> bool:
         """Call a callback of either scipy style after a generation."""
-        import inspect
-
         try:
             names = set(inspect.signature(callback).parameters)
         except (TypeError, ValueError):
@@ -377,7 +380,6 @@ class Optimizer:
             "limits": asdict(self._limits),
             "history": history,
             "asked": sorted(self._asked),
-            "reasons": sorted(self._reasons),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -391,7 +393,7 @@ class Optimizer:
         history = None if state["history"] is None else History.from_arrays(state["history"])
         check_arena(spec, state["arena"])
         self._adopt(Run.resume(spec, state["arena"]), history)
-        self._asked, self._reasons = set(state["asked"]), set(state["reasons"])
+        self._asked = set(state["asked"])
 
 
 def _key(point: np.ndarray) -> bytes:
