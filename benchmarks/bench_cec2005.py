@@ -3,10 +3,10 @@
 *single* is one Python call per point, *batch* one call for many points; optproblems has only calls per point.
 """
 
-import argparse
 import random
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from unittest import mock
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from optproblems import cec2005 as peer
 
+from benchmarks.bars import Bar, print_bars
 from deddqn.problems import get
 
 DIMENSIONS = (10, 30)
@@ -99,25 +100,23 @@ def line(timing: Timing) -> str:
     )
 
 
-def main(arguments: list[str] | None = None) -> list[Timing]:
-    """Print the table and what the bars ask for; return the timings."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("functions", nargs="*", type=int, help="numbers of functions; all when left out")
-    chosen = parser.parse_args(arguments).functions or FUNCTIONS
+def main(functions: Sequence[int] = FUNCTIONS) -> list[Bar]:
+    """Print the table; return what the bars ask for."""
     print(f"{HEADINGS[0]:10}{HEADINGS[1]:>12}{HEADINGS[2]:>12}{HEADINGS[3]:>16}{HEADINGS[4]:>12}{HEADINGS[5]:>12}")
     timings = []
     for dimension in DIMENSIONS:
-        for function in chosen:
+        for function in functions:
             timings.append(measure(function, dimension))
             print(line(timings[-1]), flush=True)
     slowest = min(timings, key=lambda timing: timing.batch_ratio)
-    print(f"smallest ratio in batches: {slowest.batch_ratio:.0f} ({slowest.name}), bar 2")
+    bars = [Bar(f"CEC2005 batch against optproblems, least ({slowest.name})", slowest.batch_ratio, 2.0, "x", False)]
     for timing in timings:
         if timing.name == "F18/d30":
-            ratios = f"single {timing.single_ratio:.0f} (bar 100), batch {timing.batch_ratio:.0f} (bar 200)"
-            print(f"F18/d30: {ratios}")
-    return timings
+            bars.append(Bar("CEC2005 F18 D=30 single call against optproblems", timing.single_ratio, 100, "x", False))
+            bars.append(Bar("CEC2005 F18 D=30 batch against optproblems", timing.batch_ratio, 200, "x", False))
+    print_bars(bars)
+    return bars
 
 
 if __name__ == "__main__":
-    main()
+    main(tuple(map(int, sys.argv[1:])) or FUNCTIONS)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from numbers import Integral
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """The sentence "did you mean ...?" with the nearest known name, or nothing."""
-    near = difflib.get_close_matches(str(name).lower(), list(known), n=1, cutoff=0.5)
-    if not near:
-        lowered = {k.lower(): k for k in known}
-        near = [lowered[m] for m in difflib.get_close_matches(str(name).lower(), lowered, n=1, cutoff=0.5)]
-    return f"did you mean {near[0]!r}? " if near else ""
+    lowered = {k.lower(): k for k in known}
+    near = difflib.get_close_matches(str(name).lower(), lowered, n=1, cutoff=0.5)
+    return f"did you mean {lowered[near[0]]!r}? " if near else ""
 
 
 def choice_error(argument: str, value: object, known: Iterable[str]) -> ValueError:
@@ -27,6 +26,14 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> KeyError:
     """The error for a name that a registry does not hold."""
     names = list(known)
     return UnknownNameError(f"unknown {kind} {name!r}; {suggestion(str(name), names)}Known: {', '.join(names)}")
+
+
+def check_whole_number(argument: str, value: object, least: int, why: str = "") -> None:
+    """Raise ValueError unless `value` is an integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ValueError(f"{argument} must be a whole number, got {value!r}")
+    if value < least:
+        raise ValueError(f"{argument} must be at least {least}{why}, got {value}")
 
 
 class UnknownNameError(KeyError):

@@ -28,15 +28,11 @@ from numba import config, njit, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from deddqn.compiled import NUMERIC
+
 Array = NDArray[np.float64]
 
-OBJECTIVE: Final[dict[str, Any]] = {
-    "cache": True,
-    "nogil": True,
-    "error_model": "numpy",
-    "fastmath": {"contract", "reassoc", "nsz", "arcp"},
-}
-"""Options of every compiled objective; not full fastmath, which would lose NaN."""
+OBJECTIVE: Final = NUMERIC
 
 PART: Final[dict[str, Any]] = {**OBJECTIVE, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Options of what objectives call: compiled code calls it, Python does not, which halves the compile time."""

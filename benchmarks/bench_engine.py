@@ -1,0 +1,134 @@
+"""The engine: cost of an evaluation, lanes, cold start and memory (CPU time unless it says wall)."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+from numba import njit
+from scipy.optimize import differential_evolution
+
+from benchmarks.bars import Bar, print_bars
+from deddqn import EpisodeSpec, Lanes, Problem, load_policy
+from deddqn.compiled import NUMERIC
+from deddqn.policies import CompiledPolicy, network_policy
+from deddqn.problems import suite
+
+ROUNDS = 9
+LAYERS = (99, 100, 100, 100, 100, 4)
+RUN_BARS = {10: 2.8, 30: 3.4}  # us per evaluation
+
+FIRST_RUN = """
+import deddqn
+from deddqn.problems import get
+result = deddqn.minimize(get("cec2005:F15/d30"), rng=1, maxfun=10_000)
+assert result.nfev == 10_000
+"""
+
+MEMORY = """
+import resource
+import deddqn
+deddqn.minimize(lambda x: (x**2).sum(), [(-5, 5)] * 30, population_size=100, maxfun=10_000, rng=1)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+@njit(**{**NUMERIC, "cache": False})
+def rastrigin(x):
+    """Rastrigin's function, as a user would compile it."""
+    total = 0.0
+    for d in range(x.size):
+        total += x[d] * x[d] - 10.0 * math.cos(2.0 * math.pi * x[d]) + 10.0
+    return total
+
+
+def real_network(seed: int = 1) -> CompiledPolicy:
+    """A 4 x 100 network with non-zero weights, as wide as the paper's."""
+    rng = np.random.default_rng(seed)
+    pairs = list(zip(LAYERS, LAYERS[1:], strict=False))
+    return network_policy(
+        [rng.normal(0.0, (2.0 / a) ** 0.5, (b, a)) for a, b in pairs], [rng.normal(0.0, 0.1, b) for _, b in pairs]
+    )
+
+
+def microseconds_per_evaluation(dimension: int) -> float:
+    """One run of 10^4 evaluations, all features read by the network: the best of some rounds."""
+    problem = Problem.from_function(rastrigin, [(-5.0, 5.0)] * dimension)
+    spec = EpisodeSpec(problem=problem, policy=real_network())
+    best = math.inf
+    for _ in range(ROUNDS):
+        lanes = Lanes([spec], threads=1)
+        started = time.process_time()
+        lanes.advance()
+        best = min(best, time.process_time() - started)
+    return best / spec.config.budget * 1e6
+
+
+def scipy_microseconds(dimension: int) -> float:
+    """scipy's DE on the same compiled function, for the ratio."""
+    started = time.process_time()
+    result = differential_evolution(
+        rastrigin, [(-5.0, 5.0)] * dimension, popsize=1, maxiter=100, tol=0, polish=False, rng=1
+    )
+    return (time.process_time() - started) / result.nfev * 1e6
+
+
+def lanes_per_second(threads: int) -> float:
+    """Evaluations per second (wall) on the training suite: uniform policy, features computed."""
+    specs = [
+        EpisodeSpec(problem=problem, policy=load_policy("random"), observe=True, repeat=repeat)
+        for problem in suite("cec2005-train")
+        for repeat in range(4)
+    ]
+    best = 0.0
+    for _ in range(3):
+        lanes = Lanes(specs, threads=threads)
+        started = time.perf_counter()
+        lanes.advance()
+        best = max(best, lanes.evaluations.sum() / (time.perf_counter() - started))
+    return best
+
+
+def cold_starts() -> tuple[float, float]:
+    """Wall seconds of the first run after install (everything compiles) and of a later one."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+        seconds = []
+        for _ in range(2):
+            started = time.perf_counter()
+            subprocess.run([sys.executable, "-c", FIRST_RUN], env=environment, check=True)
+            seconds.append(time.perf_counter() - started)
+    return seconds[0], seconds[1]
+
+
+def process_memory() -> float:
+    """Peak MB of a process that does one run at D=30, NP=100."""
+    done = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def main() -> list[Bar]:
+    """Measure and print."""
+    bars = []
+    for dimension, bar in RUN_BARS.items():
+        ours, peer = microseconds_per_evaluation(dimension), scipy_microseconds(dimension)
+        what = f"run with a 4x100 network and all features, Rastrigin D={dimension}"
+        bars.append(Bar(what, ours, bar, "us/evaluation", peer=f"scipy's DE {peer:.1f} us, {peer / ours:.1f}x"))
+    one, two = lanes_per_second(1), lanes_per_second(2)
+    bars.append(Bar("training suite through lanes, uniform policy, 2 threads", two, 250e3, "evaluations/s", False))
+    bars.append(Bar("lanes on 2 threads against 1", two / one, 1.7, "x", False))
+    first, later = cold_starts()
+    bars.append(Bar("first run after install, compilation included (wall)", first, 25.0, "s"))
+    bars.append(Bar("later runs, process start to result (wall)", later, 2.5, "s"))
+    bars.append(Bar("memory of a process with one run, D=30, NP=100", process_memory(), 300.0, "MB"))
+    print_bars(bars)
+    return bars
+
+
+if __name__ == "__main__":
+    main()
