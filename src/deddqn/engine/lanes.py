@@ -99,31 +99,16 @@ class Lanes:
     def _each(self, kernel: Callable[..., Any], *arguments: Any) -> None:
         """Call ``kernel(arenas, first, last, ...)`` for chunks of lanes on all threads."""
         chunk = -(-len(self) // (self.threads * CHUNKS_PER_THREAD))
-        try:
-            if self._pool is None or len(self) == 1:
-                kernel(self.arenas, 0, len(self), *arguments)
-                return
-            jobs = [
-                self._pool.submit(kernel, self.arenas, first, min(first + chunk, len(self)), *arguments)
-                for first in range(0, len(self), chunk)
-            ]
-            errors = [error for job in jobs if (error := job.exception()) is not None]
-            if errors:
-                raise errors[0]
-        except RuntimeError:
-            self._raise_python_error()
-            raise
-
-    def _raise_python_error(self) -> None:
-        """Raise the first exception that Python objectives left behind; the others are forgotten, so runs can go on."""
-        raised: BaseException | None = None
-        for spec in self.specs:
-            try:
-                spec.problem.raise_python_error()
-            except BaseException as error:
-                raised = raised if raised is not None else error
-        if raised is not None:
-            raise raised from None
+        if self._pool is None or len(self) == 1:
+            kernel(self.arenas, 0, len(self), *arguments)
+            return
+        jobs = [
+            self._pool.submit(kernel, self.arenas, first, min(first + chunk, len(self)), *arguments)
+            for first in range(0, len(self), chunk)
+        ]
+        errors = [error for job in jobs if (error := job.exception()) is not None]
+        if errors:
+            raise errors[0]
 
     def advance(self, until: int | None = None) -> None:
         """Run every lane until it made `until` evaluations in all (by default until it ends)."""
