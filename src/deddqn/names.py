@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from numbers import Integral
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -27,6 +28,14 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> KeyError:
     """The error for a name that a registry does not hold."""
     names = list(known)
     return UnknownNameError(f"unknown {kind} {name!r}; {suggestion(str(name), names)}Known: {', '.join(names)}")
+
+
+def check_whole_number(argument: str, value: object, least: int, why: str = "") -> None:
+    """Raise ValueError unless `value` is an integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ValueError(f"{argument} must be a whole number, got {value!r}")
+    if value < least:
+        raise ValueError(f"{argument} must be at least {least}{why}, got {value}")
 
 
 class UnknownNameError(KeyError):

@@ -267,6 +267,7 @@ class ReferenceRun:
     def initialise(self, population: ArrayLike, values: Sequence[float] | FloatArray) -> None:
         """Take the initial points and their values, in order, until the budget or the target is reached.
 
+        In deferred mode the initial points are one generation: the target ends the run only after all of them.
         Members that were not evaluated any more keep the value +inf.
         """
         self.population: FloatArray = np.array(population, dtype=np.float64)
@@ -275,7 +276,7 @@ class ReferenceRun:
         self.fitness: FloatArray = np.full(self.population_size, math.inf)
         self.x_bsf: FloatArray = self.population[0].copy()
         for index, value in enumerate(values):
-            if self._budget_is_spent() or self._target_is_reached():
+            if self._budget_is_spent() or (self._target_is_reached() and not self.deferred):
                 break
             self.fitness[index] = stored_value(float(value))
             self._count_evaluation(self.population[index], float(value))

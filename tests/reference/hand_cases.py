@@ -1337,6 +1337,27 @@ RUN_TARGET_AT_START = RunCase(
     expected_initial={"ended": True, "evaluations": 3, "f_bsf": 0.0, "x_bsf": (2.0,), "f_wsf": 6.0},
 )
 
+RUN_TARGET_AT_START_DEFERRED = RunCase(
+    name="the target in the initial population, deferred",
+    lower=(0.0,),
+    upper=(10.0,),
+    portfolio=TWO_OPERATORS,
+    budget=100,
+    optimum=0.0,
+    deferred=True,  # the whole initial population is evaluated
+    population=_LINE6,
+    values=(6.0, 5.0, 0.0, 3.0, 2.0, 7.0),
+    expected_initial={
+        "ended": True,
+        "evaluations": 6,
+        "generation": 0,
+        "f_bsf": 0.0,
+        "x_bsf": (2.0,),
+        "f_wsf": 7.0,
+        "fitness": (6.0, 5.0, 0.0, 3.0, 2.0, 7.0),
+    },
+)
+
 RUN_BUDGET_AT_START = RunCase(
     name="a budget smaller than the population",
     lower=(0.0,),
@@ -1432,6 +1453,7 @@ RUN_CASES: tuple[RunCase, ...] = (
     RUN_SMALL_ERROR,
     RUN_TARGET,
     RUN_TARGET_AT_START,
+    RUN_TARGET_AT_START_DEFERRED,
     RUN_BUDGET_AT_START,
     RUN_EQUAL_VALUES,
     RUN_OUTSIDE,

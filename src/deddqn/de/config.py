@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from deddqn.names import choice_error
+from deddqn.names import check_whole_number, choice_error
 
 REPAIRS = ("clip", "reflect", "midpoint")
 UPDATINGS = ("sequential", "deferred")
@@ -35,13 +35,9 @@ class DEConfig:
     target_value: float = float("-inf")
 
     def __post_init__(self) -> None:
-        if self.population_size < SMALLEST_POPULATION:
-            raise ValueError(
-                f"population_size must be at least {SMALLEST_POPULATION} (a parent and five donors), "
-                f"got {self.population_size}"
-            )
-        if self.budget < 1:
-            raise ValueError(f"budget must be at least 1 evaluation, got {self.budget}")
+        donors = " (a parent and five donors)"
+        check_whole_number("population_size", self.population_size, SMALLEST_POPULATION, donors)
+        check_whole_number("budget", self.budget, 1, " evaluation")
         if not self.target_error >= 0.0:
             raise ValueError(f"target_error must be 0 or more, got {self.target_error}")
         if math.isnan(self.target_value):

@@ -12,6 +12,7 @@ from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.de.state import SEARCH, Count, Mark
 from deddqn.engine.memory import EPISODE, Link
 from deddqn.features.state import OBSERVER, Tally, observer_sizes
+from deddqn.names import check_whole_number
 from deddqn.policies.kernels import (
     CHOOSE_SIGNATURE,
     END_SIGNATURE,
@@ -51,14 +52,13 @@ class EpisodeSpec:
     window: int = 50
 
     def __post_init__(self) -> None:
+        for argument, kind in (("problem", Problem), ("portfolio", Portfolio), ("config", DEConfig)):
+            if not isinstance(getattr(self, argument), kind):
+                raise ValueError(f"{argument} must be a {kind.__name__}, got {getattr(self, argument)!r}")
         if isinstance(self.policy, CompiledPolicy):
             self.policy.check_portfolio(self.portfolio)
-        if self.generations < 2 or self.window < 1:
-            raise ValueError(
-                f"generations must be at least 2 and window at least 1, got {self.generations} and {self.window}"
-            )
-        if self.seed < 0 or self.repeat < 0:
-            raise ValueError(f"seed and repeat must not be negative, got {self.seed} and {self.repeat}")
+        for argument, least in (("generations", 2), ("window", 1), ("seed", 0), ("repeat", 0)):
+            check_whole_number(argument, getattr(self, argument), least)
         reward_kernel(self.reward)
         if self.reward in NEEDS_OPTIMUM and self.problem.optimum is None:
             raise ValueError(f"reward {self.reward!r} needs a known optimum, but {self.problem.name!r} has none")

@@ -59,9 +59,10 @@ def act_lanes(arenas, first, last, actions, rewards, ends, states):
     for lane in range(first, last):
         arena = arenas[lane]
         core, search, observer = open_episode(arena)
+        advance(arena, search.counts[Count.POPULATION])
         rewards[lane] = 0.0
         ends[lane] = search.counts[Count.ENDED] != 0
-        if ends[lane]:
+        if observe(arena) < 0:
             continue
         act(arena, actions[lane])
         i = evaluate_proposed(arena)

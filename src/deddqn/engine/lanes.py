@@ -20,6 +20,7 @@ from deddqn.engine.lane_kernels import act_lanes, advance_lanes, observe_lanes, 
 from deddqn.engine.loop import start
 from deddqn.engine.memory import Episode, view_episode
 from deddqn.features.layout import n_features
+from deddqn.names import check_whole_number
 from deddqn.policies.policy import CompiledPolicy
 
 CHUNKS_PER_THREAD = 4  # lanes take different times; small chunks even that out
@@ -92,9 +93,19 @@ class Lanes:
             if errors:
                 raise errors[0]
         except RuntimeError:
-            for spec in self.specs:
-                spec.problem.raise_python_error()
+            self._raise_python_error()
             raise
+
+    def _raise_python_error(self) -> None:
+        """Raise the first exception that Python objectives left behind; the others are forgotten, so runs can go on."""
+        raised: BaseException | None = None
+        for spec in self.specs:
+            try:
+                spec.problem.raise_python_error()
+            except BaseException as error:
+                raised = raised if raised is not None else error
+        if raised is not None:
+            raise raised from None
 
     def advance(self, until: int | None = None) -> None:
         """Run every lane until it made `until` evaluations in all (by default until it ends)."""
@@ -103,10 +114,9 @@ class Lanes:
 
     def record(self, decisions: int) -> Record:
         """Run every lane for `decisions` decisions (fewer where it ends) and write down what happened."""
+        check_whole_number("decisions", decisions, 0)
         width = self._common_width()
-        for spec in self.specs:
-            if spec.config.updating != "sequential":
-                raise ValueError(f"updating must be 'sequential' to record decisions, got {spec.config.updating!r}")
+        self._check_sequential()
         shape = (len(self), decisions)
         record = Record(
             states=np.zeros((*shape, width), dtype=np.float32),
@@ -125,15 +135,25 @@ class Lanes:
         return states
 
     def act(self, actions: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Apply one operator per lane after `observe`; return next states, rewards and ends. Ended lanes stay."""
-        chosen = np.ascontiguousarray(actions, dtype=np.int64)
+        """Apply one operator per lane; return next states, rewards and ends. Ended lanes stay."""
+        chosen = np.ascontiguousarray(actions)
         operators = np.array([len(spec.portfolio) for spec in self.specs])
-        if chosen.shape != (len(self),) or np.any(chosen < 0) or np.any(chosen >= operators):
+        whole = chosen.dtype.kind in "iu"
+        if not whole or chosen.shape != (len(self),) or np.any(chosen < 0) or np.any(chosen >= operators):
             raise ValueError(f"actions must be one operator number per lane ({len(self)} lanes), got {actions}")
+        self._check_sequential()
         states = np.zeros((len(self), self._common_width()))
         rewards, ends = np.zeros(len(self)), np.zeros(len(self), dtype=np.bool_)
-        self._each(act_lanes, chosen, rewards, ends, states)
+        self._each(act_lanes, chosen.astype(np.int64), rewards, ends, states)
         return states, rewards, ends
+
+    def _check_sequential(self) -> None:
+        for spec in self.specs:
+            if spec.config.updating != "sequential":
+                raise ValueError(
+                    f"updating must be 'sequential' to hand out decisions and rewards one by one, "
+                    f"got {spec.config.updating!r}"
+                )
 
     def _common_width(self) -> int:
         widths = {n_features(len(spec.portfolio)) for spec in self.specs}

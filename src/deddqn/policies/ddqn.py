@@ -41,6 +41,9 @@ def network_policy(
 ) -> CompiledPolicy:
     """A policy that takes the operator of highest Q-value. `weights` are ``(outputs, inputs)`` per layer."""
     _check_layers(weights, biases, len(portfolio))
+    _check_max_dimension(max_dimension)
+    if not 0.0 <= epsilon <= 1.0:
+        raise ValueError(f"epsilon must lie in [0, 1], got {epsilon}")
     setup = pack_network(list(weights), list(biases), epsilon)
     size = memory_size(setup)
     return CompiledPolicy(
@@ -55,6 +58,11 @@ def network_policy(
     )
 
 
+def _check_max_dimension(max_dimension: int) -> None:
+    if max_dimension < 1:
+        raise PolicyFileError(f"max_dimension must be at least 1, got {max_dimension}")
+
+
 def _check_layers(weights: Sequence[np.ndarray], biases: Sequence[np.ndarray], n_ops: int) -> None:
     if not weights or len(weights) != len(biases):
         raise PolicyFileError(f"a network needs as many weights as biases, got {len(weights)} and {len(biases)}")
@@ -65,11 +73,16 @@ def _check_layers(weights: Sequence[np.ndarray], biases: Sequence[np.ndarray], n
                 f"layer {k} must take {width} inputs and have one bias per output, "
                 f"got weight {weight.shape} and bias {bias.shape}"
             )
-        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
-            raise PolicyFileError(f"layer {k} has weights that are not finite")
+        if not all(_finite_in_single_precision(array) for array in (weight, bias)):
+            raise PolicyFileError(f"layer {k} has weights that are not finite (in single precision)")
         width = weight.shape[0]
     if width != n_ops:
         raise PolicyFileError(f"the last layer must have one output per operator ({n_ops}), got {width}")
+
+
+def _finite_in_single_precision(array: np.ndarray) -> bool:
+    """The network is stored and run in float32: a double of 1e39 is an infinity there."""
+    return bool(np.all(np.abs(array) <= np.finfo(np.float32).max))
 
 
 def save_policy(
@@ -84,6 +97,7 @@ def save_policy(
 ) -> None:
     """Write a policy file: to a temporary name first, then renamed. Non-finite weights are refused."""
     _check_layers(weights, biases, len(portfolio))
+    _check_max_dimension(max_dimension)
     tensors = {f"layers.{k}.weight": np.ascontiguousarray(w, dtype=np.float32) for k, w in enumerate(weights)}
     tensors |= {f"layers.{k}.bias": np.ascontiguousarray(b, dtype=np.float32) for k, b in enumerate(biases)}
     facts = {
@@ -138,6 +152,8 @@ def _read_facts(path: str | os.PathLike[str], metadata: dict[str, str]) -> dict[
         facts: dict[str, Any] = json.loads(metadata["deddqn"])
     except (KeyError, json.JSONDecodeError):
         raise PolicyFileError(f"{path} has no deddqn metadata: it is not a policy file") from None
+    if not isinstance(facts, dict):
+        raise PolicyFileError(f"{path} has no deddqn metadata: it is not a policy file")
     if facts.get("format") != FORMAT:
         raise PolicyFileError(f"{path} has format {facts.get('format')!r}, this version reads {FORMAT!r}")
     if facts.get("layout_version") != LAYOUT_VERSION:
