@@ -59,7 +59,7 @@ class Batch:
         problems: Sequence[Problem | None] | None = None,
         repeats: Sequence[int | None] | None = None,
     ) -> None:
-        """Begin new episodes in some lanes: of the next problem and repeat, or of the given ones. They wait for `step`."""
+        """Begin episodes in some lanes, of the next problem and repeat or of given ones; they wait for `observe`."""
         specs = {
             lane: self._next(lane, problems[lane] if problems else None, repeats[lane] if repeats else None)
             for lane in lanes

@@ -10,7 +10,7 @@ import numpy as np
 
 from deddqn.de import PAPER, DEConfig, Entry, Portfolio
 from deddqn.engine import EpisodeSpec
-from deddqn.names import choice_error, unknown_name
+from deddqn.names import check_whole_number, choice_error, unknown_name
 from deddqn.policies import fixed
 from deddqn.problems import SUITES, Problem, get
 from deddqn.rewards import NEEDS_OPTIMUM, reward_kernel
@@ -85,6 +85,7 @@ class Episodes:
         size, budget = self.config.population_size, self.config.budget
         if budget <= size:
             raise ValueError(f"budget must be more than population_size ({size}) to leave a decision, got {budget}")
+        check_whole_number("max_dimension", self.max_dimension, 1)
         reward_kernel(self.reward)
         for problem in self.problems:
             self.check(problem)

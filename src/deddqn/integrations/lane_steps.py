@@ -42,8 +42,8 @@ def step_lanes(arenas, first, last, actions, rewards, ends, states):
 def report_lanes(arenas, first, last, figures, points, applications):
     """Write what is known about every run.
 
-    ``figures`` (3, lanes): evaluations, best value, error (NaN where the optimum is unknown); ``points`` (lanes, D): the
-    best point, NaN beyond the run's own dimension; ``applications`` (lanes, K): how often every operator was applied.
+    ``figures`` (3, lanes): evaluations, best value, error (NaN where the optimum is unknown); ``points`` (lanes, D):
+    the best point, NaN beyond the run's own dimension; ``applications`` (lanes, K): how often every operator was used.
     """
     for lane in range(first, last):
         search = open_episode(arenas[lane]).search

@@ -139,7 +139,9 @@ class DEVectorEnv(gym.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             return self._everywhere
         mask = np.asarray(given)
         if mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
-            raise ValueError(f"options['reset_mask'] must be {self.num_envs} booleans, at least one True, got {given!r}")
+            raise ValueError(
+                f"options['reset_mask'] must be {self.num_envs} booleans, at least one True, got {given!r}"
+            )
         if not self._begun and not mask.all():
             raise ResetNeeded("options['reset_mask'] must be all True, or left out, at the first reset")
         return mask.copy()
@@ -176,7 +178,7 @@ class DEVectorEnv(gym.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         else:
             seeds = [None] * self.num_envs
         if not self._begun:  # lanes that were never seeded
-            chance = self.np_random_seed
+            chance = int(self.np_random_seed or 0)
             seeds = [chance + lane if one is None else one for lane, one in enumerate(seeds)]
         self._batch.seed([one if begins else None for one, begins in zip(seeds, mask, strict=True)])
 
