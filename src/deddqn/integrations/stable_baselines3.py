@@ -25,8 +25,8 @@ class DEVecEnv(VecEnv):
     """`DEVectorEnv` behind the interface of Stable-Baselines3; see there for the contract.
 
     The info of a lane is empty, except in the step that ends its episode: then it holds ``terminal_observation``,
-    ``TimeLimit.truncated`` (always False: the budget is part of the state) and the final info of the episode. Wrap it in
-    ``VecMonitor`` for returns and lengths in the log.
+    ``TimeLimit.truncated`` (always False: the budget is part of the state) and the final info of the episode. Wrap it
+    in ``VecMonitor`` for returns and lengths in the log.
 
     Parameters
     ----------
