@@ -9,11 +9,9 @@ from numbers import Integral
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """The sentence "did you mean ...?" with the nearest known name, or nothing."""
-    near = difflib.get_close_matches(str(name).lower(), list(known), n=1, cutoff=0.5)
-    if not near:
-        lowered = {k.lower(): k for k in known}
-        near = [lowered[m] for m in difflib.get_close_matches(str(name).lower(), lowered, n=1, cutoff=0.5)]
-    return f"did you mean {near[0]!r}? " if near else ""
+    lowered = {k.lower(): k for k in known}
+    near = difflib.get_close_matches(str(name).lower(), lowered, n=1, cutoff=0.5)
+    return f"did you mean {lowered[near[0]]!r}? " if near else ""
 
 
 def choice_error(argument: str, value: object, known: Iterable[str]) -> ValueError:

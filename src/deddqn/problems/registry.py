@@ -38,7 +38,11 @@ def problem_names() -> list[str]:
 def _cec2005(name: str, dimension: int | None, noise: bool) -> Problem:
     match = re.fullmatch(r"cec2005:F(\d+)(?:/d(\d+))?", name)
     if match is None or int(match.group(1)) not in cec2005.TABLE:
-        raise unknown_name("problem", name, [f"cec2005:F{n}" for n in cec2005.TABLE])
+        dimensions = ", ".join(f"/d{d}" for d in cec2005.DIMENSIONS)
+        raise UnknownNameError(
+            f"unknown problem {name!r}; {suggestion(name, problem_names())}"
+            f"Known: cec2005:F1 to cec2005:F{max(cec2005.TABLE)}, each with {dimensions}"
+        )
     in_name = int(match.group(2)) if match.group(2) else None
     if in_name is not None and dimension is not None and in_name != dimension:
         raise ValueError(f"dimension must agree with the name {name!r}, got {dimension}")
