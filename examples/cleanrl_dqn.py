@@ -3,7 +3,8 @@
 python examples/cleanrl_dqn.py --problem cec2005-train --total-timesteps 1000000
 
 It differs from the package's own trainer (Algorithm 1 of the paper) in being short. The network that it trains is
-saved as a policy file, which every command of the package takes: ``--policy out/cleanrl_dqn.safetensors``. Needs torch, gymnasium and tyro: pip install 'deddqn[train,gym]'
+saved as a policy file, which every command of the package takes. Needs torch and gymnasium, which
+are in ``pip install 'deddqn[train,gym]'``.
 """
 
 import random
