@@ -1,0 +1,119 @@
+"""Greedy evaluation on held-out seeds, and the rank score: where final errors stand among those of reference runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from deddqn.de.config import DEConfig
+from deddqn.de.portfolio import PAPER, Portfolio
+from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.policies import CompiledPolicy, load_policy
+from deddqn.problems import Problem
+
+HELD_OUT = 1_000_000_000
+"""Evaluations use repeats from here on; trainings count theirs from 0."""
+
+REFERENCES = ("random", "de1", "de2", "de3", "de4", "mixture:0.01,0,0.83,0.16")
+"""The policies of the reference pool: the paper's non-adaptive ones, and what the authors' R2 network plays."""
+
+SOLVED = 1e-8  # an error below this counts as 0
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Runs of one policy: rows are problems, columns repeats."""
+
+    errors: np.ndarray  # (problems, repeats): final error, or final value where the optimum is unknown
+    returns: np.ndarray  # (problems, repeats): summed reward
+    shares: np.ndarray  # (problems, operators): how often each operator was applied
+    evaluations: int
+
+    @property
+    def mean_return(self) -> float:
+        """The mean summed reward of a run."""
+        return float(self.returns.mean())
+
+
+def evaluate(
+    policy: CompiledPolicy,
+    problems: Sequence[Problem],
+    *,
+    repeats: int = 25,
+    first: int = HELD_OUT,
+    seed: int = 0,
+    portfolio: Portfolio = PAPER,
+    config: DEConfig | None = None,
+    reward: str = "R2",
+    reward_setups: Sequence[np.ndarray] | None = None,
+    threads: int | None = None,
+) -> Evaluation:
+    """Run the policy as it is, `repeats` times on every problem, all runs side by side."""
+    settings = config or DEConfig()
+    setups = reward_setups if reward_setups is not None else [np.zeros(0)] * len(problems)
+    lanes = Lanes(
+        [
+            EpisodeSpec(
+                problem=problem,
+                policy=policy,
+                portfolio=portfolio,
+                config=settings,
+                seed=seed,
+                repeat=first + r,
+                reward=reward,
+                reward_setup=setup,
+            )
+            for problem, setup in zip(problems, setups, strict=True)
+            for r in range(repeats)
+        ],
+        threads=threads,
+    )
+    lanes.advance()
+    shape = (len(problems), repeats)
+    summary = lanes.summary()
+    shares = np.array(lanes.strategy_counts, dtype=float).reshape(*shape, -1).sum(axis=1)
+    return Evaluation(
+        errors=final_errors(summary[:, 0].reshape(shape), problems),
+        returns=summary[:, 1].reshape(shape),
+        shares=shares / shares.sum(axis=1, keepdims=True),
+        evaluations=int(summary[:, 2].sum()),
+    )
+
+
+def final_errors(values: np.ndarray, problems: Sequence[Problem]) -> np.ndarray:
+    """Best values (problems, runs) as errors where the optimum is known; solved runs are equal."""
+    optima = np.array([0.0 if p.optimum is None else p.optimum for p in problems])[:, None]
+    known = np.array([p.optimum is not None for p in problems])[:, None]
+    errors = values - optima
+    return np.where(known & (errors < SOLVED), 0.0, errors)
+
+
+def reference_errors(
+    problems: Sequence[Problem], *, repeats: int = 10, portfolio: Portfolio = PAPER, **settings: object
+) -> np.ndarray:
+    """(problems, runs): final errors of the reference policies, pooled; the mixture only for four operators."""
+    names = [name for name in REFERENCES if name in ("random", *(f"de{k + 1}" for k in range(len(portfolio))))]
+    if portfolio == PAPER:
+        names = list(REFERENCES)
+    pooled = [
+        evaluate(load_policy(name), problems, repeats=repeats, portfolio=portfolio, **settings)  # type: ignore[arg-type]
+        for name in names
+    ]
+    return np.concatenate([evaluation.errors for evaluation in pooled], axis=1)
+
+
+def rank_scores(errors: np.ndarray, pool: np.ndarray) -> np.ndarray:
+    """(problems,): the mean share of the pooled runs on the same problem that are worse (ties count half)."""
+    scores = np.empty(len(errors))
+    for k, (mine, theirs) in enumerate(zip(errors, np.sort(pool, axis=1), strict=True)):
+        not_better = theirs.size - np.searchsorted(theirs, mine, side="left")
+        worse = theirs.size - np.searchsorted(theirs, mine, side="right")
+        scores[k] = np.mean(not_better + worse) / (2.0 * theirs.size)
+    return scores
+
+
+def rank_score(errors: np.ndarray, pool: np.ndarray) -> float:
+    """The mean of `rank_scores` over the problems: 1 beats every reference run, 0.5 is as good as the pool."""
+    return float(rank_scores(errors, pool).mean())
