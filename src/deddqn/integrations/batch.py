@@ -98,7 +98,7 @@ class Batch:
 
     def _step(self, actions: np.ndarray) -> None:
         assert self._lanes is not None
-        self._lanes._each(step_lanes, actions, self.rewards, self.ends, self.states)
+        self._lanes.each(step_lanes, actions, self.rewards, self.ends, self.states)
 
     def report(self) -> dict[str, Any]:
         """What is known about the runs, as new arrays with one row per lane."""
