@@ -24,16 +24,15 @@ def get(name: str, *, dimension: int | None = None, noise: bool = True) -> Probl
     prefix, _, rest = name.partition(":")
     if prefix not in _FAMILIES or not rest:
         raise UnknownNameError(
-            f"unknown problem {name!r}; {suggestion(name, problem_names())}"
+            f"unknown problem {name!r}; {suggestion(name, [*problem_names(), *bbob.SUITES['bbob-small']])}"
             f"Names look like 'cec2005:F18/d30' or 'bbob:f3/i1/d10'; families: {', '.join(_FAMILIES)}"
         )
     return _FAMILIES[prefix](name, dimension, noise)
 
 
 def problem_names() -> list[str]:
-    """The names of the problems, with their dimensions; of BBOB the first instances."""
-    exact = [f"cec2005:F{n}/d{d}" for n in cec2005.TABLE for d in cec2005.DIMENSIONS]
-    return exact + [f"bbob:f{f}/i1/d{d}" for f in bbob.FUNCTIONS for d in bbob.DIMENSIONS]
+    """The names of the problems that need no further package, with their dimensions."""
+    return [f"cec2005:F{n}/d{d}" for n in cec2005.TABLE for d in cec2005.DIMENSIONS]
 
 
 def _cec2005(name: str, dimension: int | None, noise: bool) -> Problem:
