@@ -96,8 +96,8 @@ class Lanes:
         self.specs[lane], self._episodes[lane] = new, None
         start(self.arenas[lane], True)
 
-    def _each(self, kernel: Callable[..., Any], *arguments: Any) -> None:
-        """Call ``kernel(arenas, first, last, ...)`` for chunks of lanes on all threads."""
+    def each(self, kernel: Callable[..., Any], *arguments: Any) -> None:
+        """Call a lane kernel, ``kernel(arenas, first, last, ...)``, for chunks of lanes on all threads."""
         chunk = -(-len(self) // (self.threads * CHUNKS_PER_THREAD))
         if self._pool is None or len(self) == 1:
             kernel(self.arenas, 0, len(self), *arguments)
@@ -113,7 +113,7 @@ class Lanes:
     def advance(self, until: int | None = None) -> None:
         """Run every lane until it made `until` evaluations in all (by default until it ends)."""
         limit = max(spec.config.budget for spec in self.specs) if until is None else until
-        self._each(advance_lanes, limit)
+        self.each(advance_lanes, limit)
 
     def record(self, decisions: int, *, out: Record | None = None) -> Record:
         """Run every lane for `decisions` decisions (fewer where it ends) and write down what happened.
@@ -126,7 +126,7 @@ class Lanes:
         record = Record.empty(len(self), decisions, self._width) if out is None else out
         if record.actions.shape != (len(self), decisions) or record.states.shape[2] < self._width:
             raise ValueError(f"out must hold {(len(self), decisions)} decisions, got {record.actions.shape}")
-        self._each(record_lanes, record.states, record.actions, record.rewards, record.ends, record.made)
+        self.each(record_lanes, record.states, record.actions, record.rewards, record.ends, record.made)
         return record
 
     def _recorded_width(self) -> int:
@@ -142,7 +142,7 @@ class Lanes:
     def observe(self) -> np.ndarray:
         """The states (lanes, features) of the decisions that are due; for policies outside (see `act`)."""
         states = np.zeros((len(self), self._common_width()))
-        self._each(observe_lanes, states)
+        self.each(observe_lanes, states)
         return states
 
     def act(self, actions: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -155,7 +155,7 @@ class Lanes:
         self._check_sequential()
         states = np.zeros((len(self), self._common_width()))
         rewards, ends = np.zeros(len(self)), np.zeros(len(self), dtype=np.bool_)
-        self._each(act_lanes, chosen.astype(np.int64), rewards, ends, states)
+        self.each(act_lanes, chosen.astype(np.int64), rewards, ends, states)
         return states, rewards, ends
 
     def _check_sequential(self) -> None:
