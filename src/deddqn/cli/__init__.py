@@ -10,6 +10,7 @@ from deddqn.names import suggestion
 
 COMMANDS = {
     "demo": "compare the strategies on two functions and draw a picture",
+    "train": "learn a policy: Double-DQN as in the paper, better teachers, or direct search",
 }
 """Name -> what it does; the module is ``deddqn.cli.<name>``, imported only when the command is used."""
 

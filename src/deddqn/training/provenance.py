@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import platform
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
-import torch
 
 import deddqn
 from deddqn.problems import Problem
@@ -32,13 +31,13 @@ def commit() -> str | None:
 
 def versions() -> dict[str, str]:
     """What the numbers may depend on."""
-    return {
-        "deddqn": deddqn.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "torch": torch.__version__,
-    }
+    found = {"deddqn": deddqn.__version__, "python": platform.python_version()}
+    for package in ("numpy", "numba", "torch"):
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
 
 
 def deviations(config: TrainingConfig) -> dict[str, list[Any]]:
