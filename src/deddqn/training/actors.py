@@ -145,12 +145,12 @@ class Actors:
         with ThreadPoolExecutor(1) as pool:
             turn, coming = 0, None
             while more() or coming is not None:
-                tick = coming.result() if coming is not None else None
+                made = coming.result() if coming is not None else None
                 coming = None
                 if more():
                     coming, turn = pool.submit(self.act, buffers[turn]), 1 - turn
-                if tick is not None:
-                    yield tick
+                if made is not None:
+                    yield made
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The runs under way."""

@@ -17,6 +17,12 @@ from deddqn.training.config import PRESETS, TrainingConfig
 
 CURVE_POINTS = 200  # of the learning curve that goes into a policy file
 
+_APART = (
+    *("device", "threads", "learner_threads", "seed", "tensorboard"),
+    *("checkpoint", "checkpoint_seconds", "max_seconds", "evaluate_every", "evaluate_repeats"),
+)
+"""Settings that say where and how to run, not what is learned."""
+
 
 def commit() -> str | None:
     """The commit that the package lies in, None where there is no repository."""
@@ -43,9 +49,7 @@ def versions() -> dict[str, str]:
 def deviations(config: TrainingConfig) -> dict[str, list[Any]]:
     """Settings that differ from the paper's: name -> [paper, here]."""
     paper = TrainingConfig(**PRESETS.get(f"paper-{config.reward.lower()}", {})).to_json()
-    apart = ("device", "threads", "learner_threads", "seed", "tensorboard")
-    apart += ("checkpoint", "checkpoint_seconds", "max_seconds", "evaluate_every", "evaluate_repeats")
-    return {k: [paper[k], v] for k, v in config.to_json().items() if v != paper[k] and k not in apart}
+    return {k: [paper[k], v] for k, v in config.to_json().items() if v != paper[k] and k not in _APART}
 
 
 def thinned(curve: Sequence[tuple[int, float]]) -> list[list[float]]:

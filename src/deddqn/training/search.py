@@ -201,7 +201,7 @@ class Search:
     def save(self) -> None:
         """Write a checkpoint."""
         arrays = {**self.cma.to_arrays(), "best": self.best, "pool": self.pool}
-        facts = {"config": self.config.to_json(), "best_score": self.best_score if self.curve else None}
+        facts: dict[str, Any] = {"config": self.config.to_json(), "best_score": self.best_score if self.curve else None}
         facts |= {"evaluations": self.evaluations, "curve": self.curve, "log": self.log.flush()}
         save_checkpoint(self.out, self.cma.generation, arrays, facts)
         self._saved_at = time.monotonic()

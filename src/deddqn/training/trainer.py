@@ -192,7 +192,11 @@ class Trainer:
         if not self._evaluation_is_due:
             return
         self.evaluated = self.book.finished
-        settings = {"seed": self.config.seed, "config": self.config.de_config(), "portfolio": self.portfolio}
+        settings: dict[str, Any] = {
+            "seed": self.config.seed,
+            "config": self.config.de_config(),
+            "portfolio": self.portfolio,
+        }
         repeats, threads = self.config.evaluate_repeats, self.config.threads or None
         if self.pool is None:
             self.pool = reference_errors(self.problems, repeats=repeats, threads=threads, **settings)
@@ -205,7 +209,7 @@ class Trainer:
             threads=threads,
             reward=self.config.reward,
             reward_setups=self.setups,
-            **settings,  # type: ignore[arg-type]
+            **settings,
         )
         score = rank_score(found.errors, self.pool)
         if self.best_rank is None or score > self.best_rank:
