@@ -49,7 +49,7 @@ MANY = {
     "batch": 65_536,
     "learning_rate": 1e-3,
     "target_sync": 100,
-    "memory": 2_000_000,
+    "memory": 10_240_000,
     "warmup": 200_000,
     "synchronous": False,
     "device": "cuda",

@@ -28,11 +28,11 @@ speed) # two minutes; the bars are 1.0M evaluations/s at ratio 8, and 43M sample
     ;;
 train) # up to ten minutes per call: PRESET is fast-r2 by default; 6.05e8 evaluations in about 15 minutes
     preset=${PRESET:-fast-r2}
-    train "{\"preset\": \"$preset\", \"device\": \"cuda\", \"max_seconds\": ${SECONDS_LEFT:-540},
+    train "{\"preset\": \"$preset\", \"device\": \"cuda\", \"max_seconds\": ${SECONDS_LEFT:-500},
         \"tensorboard\": false ${SETTINGS:+, $SETTINGS}}"
     ;;
 search) # needs no GPU: CMA-ES on all cores
-    train "{\"preset\": \"search\", \"max_seconds\": ${SECONDS_LEFT:-540}, \"generations\": 1000,
+    train "{\"preset\": \"search\", \"max_seconds\": ${SECONDS_LEFT:-500}, \"generations\": 1000,
         \"candidates\": 24, \"repeats\": 2, \"evaluate_every\": 10, \"evaluate_repeats\": 8 ${SETTINGS:+, $SETTINGS}}"
     ;;
 *)

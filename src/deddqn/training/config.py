@@ -38,6 +38,7 @@ class TrainingConfig:
     batch, replay_ratio : samples per update; replayed samples per evaluation (64 / 1 in the paper).
     memory, warmup : observations kept; random decisions before the first update.
     lanes, decisions : parallel runs; decisions of each lane per tick, between looks at the network.
+    stagger : with several lanes, their first runs begin at different parts of the budget.
     cycles : times that every problem is run; the best cycle's weights are kept.
     evaluate_every, evaluate_repeats : cycles between greedy evaluations on held-out seeds (0: never); runs per problem.
     seed, device, threads, learner_threads : threads are those of the actors (0: all cores) and of torch on the CPU.
@@ -70,6 +71,7 @@ class TrainingConfig:
     warmup: int = 10_000
     lanes: int = 1
     decisions: int = 1
+    stagger: bool = True
     cycles: int = 1890
     evaluate_every: int = 0
     evaluate_repeats: int = 5
@@ -147,7 +149,7 @@ _MANY_LANES: dict[str, Any] = {
     "batch": 65_536,
     "learning_rate": 1e-3,
     "target_sync": 100,
-    "memory": 2_000_000,
+    "memory": 10_240_000,
     "warmup": 200_000,
     "synchronous": False,
     "checkpoint": "light",

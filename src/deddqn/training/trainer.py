@@ -96,6 +96,8 @@ class Trainer:
         self.loss = 0.0
         self._set_epsilon()
         position = self._resume() if resume else 0
+        if config.stagger and self.replay.stored == 0:
+            self.evaluations += self.actors.stagger()
         total = config.cycles * len(self.problems) * config.budget
         self.log = TrainingLog(self.out, total, position=position, tensorboard=config.tensorboard, quiet=quiet)
         self._started = self._saved_at = time.monotonic()
