@@ -56,6 +56,8 @@ def test_a_search_goes_on_where_it_stopped(tmp_path):
     search(SearchConfig(**SMALL, generations=6), tmp_path / "parts", resume=True)
     whole, parts = (Search(SearchConfig(**SMALL), tmp_path / k, resume=True, quiet=True) for k in ("whole", "parts"))
     np.testing.assert_array_equal(whole.cma.mean, parts.cma.mean)
+    for one in (whole, parts):
+        one.log.close()
     policy = load_policy_file(tmp_path / "parts" / "searched.safetensors")
     assert policy.metadata["kind"] == "softmax"
     assert policy.metadata["provenance"]["problems"] == list(SMALL["problems"])

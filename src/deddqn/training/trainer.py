@@ -105,14 +105,16 @@ class Trainer:
 
     def run(self) -> TrainingResult:
         """Algorithm 1 lines 5-28, with a checkpoint now and then; returns early when stopped or out of time."""
-        while not self.done and not self.out_of_time:
-            for tick in self.actors.ticks(self._goes_on, overlapped=not self.config.synchronous):
-                self.digest(tick)
-            self.evaluate_if_due()
-            self.save()
-        if self.done:
-            self._write_results()
-        self.log.close()
+        try:
+            while not self.done and not self.out_of_time:
+                for tick in self.actors.ticks(self._goes_on, overlapped=not self.config.synchronous):
+                    self.digest(tick)
+                self.evaluate_if_due()
+                self.save()
+            if self.done:
+                self._write_results()
+        finally:
+            self.log.close()
         return self.result
 
     def digest(self, tick: Tick) -> None:
@@ -123,7 +125,7 @@ class Trainer:
         self.evaluations += tick.decisions
         if self.config.device != "cpu":
             torch.cuda.current_stream().synchronize()  # the updates before are done, the tick's buffer is free
-            self._show()
+            self._look(tick)
         if warm:
             due = int((self.decisions - self.skipped) * self.config.replay_ratio // self.config.batch)
             self.learner.update(due - self.learner.updates)  # lines 17-24
@@ -131,12 +133,13 @@ class Trainer:
             self.skipped += tick.decisions
             self._set_epsilon()
         if self.config.device == "cpu":
-            self._show()
-        self._note_finished(tick)
+            self._look(tick)
 
-    def _show(self) -> None:
+    def _look(self, tick: Tick) -> None:
+        """Show the actors the newest weights and do the books, while no update is under way."""
         self.learner.check_loss()
         self.actors.show(self.learner.primary.export())
+        self._note_finished(tick)
 
     def _set_epsilon(self) -> None:
         """Line 2: decisions are random until the memory is warm."""
