@@ -77,7 +77,11 @@ def evaluate_all(
         threads=threads,
     )
     lanes.advance()
-    shape = (len(policies), len(problems), repeats)
+    return _evaluations(lanes, problems, (len(policies), len(problems), repeats))
+
+
+def _evaluations(lanes: Lanes, problems: Sequence[Problem], shape: tuple[int, int, int]) -> list[Evaluation]:
+    """What runs in the order (policy, problem, repeat) came to."""
     values, totals, evaluations, _ = np.moveaxis(lanes.summary().reshape(*shape, 4), -1, 0)
     applied = np.array(lanes.strategy_counts, dtype=float).reshape(*shape, -1).sum(axis=2)
     return [
@@ -87,7 +91,7 @@ def evaluate_all(
             shares=applied[k] / applied[k].sum(axis=1, keepdims=True),
             evaluations=int(evaluations[k].sum()),
         )
-        for k in range(len(policies))
+        for k in range(shape[0])
     ]
 
 

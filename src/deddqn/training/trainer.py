@@ -66,24 +66,10 @@ class Trainer:
         self.out.mkdir(parents=True, exist_ok=True)
         self.problems = list(problems) if problems is not None else config.training_problems()
         self.portfolio = config.operators()
-        self.setups = reward_tables(
-            config.reward,
-            self.problems,
-            config.de_config(),
-            portfolio=self.portfolio,
-            seed=config.seed,
-            threads=config.threads or None,
-        )
-        self.replay = Replay(
-            lanes=config.lanes,
-            capacity=config.memory,
-            features=n_features(len(self.portfolio)),
-            decisions=config.decisions,
-            n_step=config.n_step,
-            gamma=config.gamma,
-            device=config.device,
-            state_type=config.state_type,
-        )
+        threads = config.threads or None
+        settings: dict[str, Any] = {"portfolio": self.portfolio, "seed": config.seed, "threads": threads}
+        self.setups = reward_tables(config.reward, self.problems, config.de_config(), **settings)
+        self.replay = _replay_of(config)
         self.learner = Learner(config, self.replay.features, len(self.portfolio), self.replay)
         layers = self.learner.primary.export()
         self.actors = Actors(config, self.problems, self.setups, layers, pin=self._pinned)
@@ -292,6 +278,19 @@ class Trainer:
 
     def _pinned(self, array: np.ndarray) -> np.ndarray:
         return array if self.config.device == "cpu" else torch.from_numpy(array).pin_memory().numpy()
+
+
+def _replay_of(config: TrainingConfig) -> Replay:
+    return Replay(
+        lanes=config.lanes,
+        capacity=config.memory,
+        features=n_features(len(config.portfolio)),
+        decisions=config.decisions,
+        n_step=config.n_step,
+        gamma=config.gamma,
+        device=config.device,
+        state_type=config.state_type,
+    )
 
 
 _COUNTERS = ("evaluations", "decisions", "skipped", "saved", "evaluated", "loss", "best_rank")
