@@ -18,6 +18,7 @@ COMMANDS = {
     "paper": "recompute the paper's ranks and tests from its own table",
     "export": "write the runs of a comparison as CSV",
     "tune": "find the parameters of an adaptive policy on the training functions",
+    "train": "learn a policy: Double-DQN as in the paper, better teachers, or direct search",
 }
 """Name -> what it does; the module is ``deddqn.cli.<name>``, imported only when the command is used."""
 
