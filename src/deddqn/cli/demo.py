@@ -43,7 +43,7 @@ def run(options: Options) -> int:
         outcome = run_experiment(what, folder, begin=begin)
     page = write_report(folder)
     picture = options.out / "run.png"
-    result = minimize(get("cec2005:F10/d10"), maxfun=options.budget, rng=1, history=True)
+    result = minimize(get("cec2005:F6/d10"), maxfun=options.budget, rng=1, history=True)
     plot(result, picture)
     console.print(f"\nthe report:  {page}\none run:     {picture}", markup=False)
     return 1 if outcome.failed else 0
