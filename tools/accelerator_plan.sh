@@ -33,7 +33,7 @@ train) # up to ten minutes per call: PRESET is fast-r2 by default; 6.05e8 evalua
     ;;
 search) # needs no GPU: CMA-ES on all cores
     train "{\"preset\": \"search\", \"max_seconds\": ${SECONDS_LEFT:-500}, \"generations\": 1000,
-        \"candidates\": 24, \"repeats\": 2, \"evaluate_every\": 10, \"evaluate_repeats\": 8 ${SETTINGS:+, $SETTINGS}}"
+        \"candidates\": 24, \"repeats\": 2, \"evaluate_every\": 20, \"evaluate_repeats\": 25 ${SETTINGS:+, $SETTINGS}}"
     ;;
 *)
     echo "unknown step '$step'; one of smoke, speed, train, search" >&2
