@@ -131,6 +131,7 @@ def test_the_trainer_is_algorithm_1(tmp_path, reward):
         actions.append(int(tick.record.actions[0, 0]))
         returns += [run.total_reward for run in tick.finished]
         trainer.digest(tick)
+    trainer.log.close()
 
     reference = Reference(config)
     order = np.random.default_rng([config.seed, 77, 0]).permutation(len(config.problems))

@@ -56,6 +56,7 @@ def test_a_full_checkpoint_at_the_papers_memory_is_small(tmp_path):
     trainer.replay.count.fill_(trainer.replay.per_lane)  # as after 10^5 decisions
     trainer.replay.states.uniform_()
     trainer.save()
+    trainer.log.close()
     sizes = [path.stat().st_size for path in checkpoints(tmp_path)[-1].iterdir()]
     assert max(sizes) <= 16 * MIB and sum(sizes) <= 48 * MIB
     assert isinstance(trainer.replay, Replay) and sum(sizes) > 30 * MIB
@@ -63,7 +64,9 @@ def test_a_full_checkpoint_at_the_papers_memory_is_small(tmp_path):
 
 def test_other_settings_cannot_resume(tmp_path):
     settings = {"problems": ("cec2005:F1/d10",), "budget": 300, "warmup": 100, "tensorboard": False}
-    Trainer(TrainingConfig(**settings), tmp_path, quiet=True).save()
+    trainer = Trainer(TrainingConfig(**settings), tmp_path, quiet=True)
+    trainer.save()
+    trainer.log.close()
     with pytest.raises(ValueError, match="gamma must be 0.99 to resume this training, got 0.9"):
         Trainer(TrainingConfig(**settings, gamma=0.9), tmp_path, resume=True)
 
@@ -134,6 +137,7 @@ def test_a_light_checkpoint_keeps_what_was_learned(tmp_path):
     for tick in trainer.actors.ticks(lambda: trainer.decisions < 900, overlapped=False):
         trainer.digest(tick)
     trainer.save()
+    trainer.log.close()
     assert sum(path.stat().st_size for path in checkpoints(tmp_path)[-1].iterdir()) < MIB
     other = Trainer(TrainingConfig(**settings), tmp_path, resume=True, quiet=True)
     assert (other.learner.primary.flat == trainer.learner.primary.flat).all()

@@ -16,10 +16,9 @@ from deddqn.training.replay import Batch, Replay
 def test_the_target_by_hand():
     """Q selects operator 1 and operator 0; Qhat values them 7 and 2; the third run ended."""
     batch = Batch(
-        states=torch.zeros(3, 1),
+        both=torch.zeros(6, 1),
         actions=torch.zeros(3, 1, dtype=torch.long),
         returns=torch.tensor([1.0, 0.0, 10.0]),
-        next_states=torch.zeros(3, 1),
         ended=torch.tensor([False, False, True]),
     )
     q_next = torch.tensor([[1.0, 4.0, 3.0], [9.0, 0.0, 0.0], [5.0, 5.0, 5.0]])
@@ -82,6 +81,23 @@ def test_torch_and_the_compiled_network_agree():
         np.testing.assert_allclose(
             forward(policy.setup, memory, features), network(padded)[0].detach().numpy(), atol=1e-5
         )
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+def test_the_gradient_by_hand_is_the_one_of_autograd(loss):
+    learner = Learner(TrainingConfig(hidden=(20, 30), loss=loss), 99, 4, Replay(lanes=1, capacity=9, features=99))
+    network, states = learner.primary, torch.rand(50, 104)
+    states[:, 99:] = 0.0
+    actions, target = torch.randint(4, (50, 1)), 3.0 * torch.randn(50)
+    predicted = network(states).gather(1, actions).squeeze(1)
+    values = {"squared": torch.nn.functional.mse_loss, "huber": torch.nn.functional.huber_loss}[loss](predicted, target)
+    expected = torch.cat([g.flatten() for g in torch.autograd.grad(values, network._weights)])
+
+    mine, slope = learner._loss(predicted.detach() - target)
+    slopes = torch.zeros(50, 4).scatter_(1, actions, slope[:, None] / 50)
+    network.differentiate([v.detach() for v in network.activations(states)], slopes)
+    assert mine.mean().item() == pytest.approx(values.item(), rel=1e-5)
+    torch.testing.assert_close(network.flat.grad, expected)
 
 
 def test_weights_survive_export_and_load_and_must_be_finite():

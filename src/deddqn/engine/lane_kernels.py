@@ -13,9 +13,9 @@ from deddqn.engine.outside import act, evaluate_proposed, observe
 
 @njit(**ENGINE)
 def advance_lanes(arenas, first, last, until):
-    """Run every lane until it has made `until` evaluations in all, or has ended."""
+    """Run every lane until it has made ``until[lane]`` evaluations in all, or has ended."""
     for lane in range(first, last):
-        advance(arenas[lane], until)
+        advance(arenas[lane], until[lane])
 
 
 @njit(**ENGINE)

@@ -110,10 +110,10 @@ class Lanes:
         if errors:
             raise errors[0]
 
-    def advance(self, until: int | None = None) -> None:
-        """Run every lane until it made `until` evaluations in all (by default until it ends)."""
+    def advance(self, until: int | np.ndarray | None = None) -> None:
+        """Run every lane until it made `until` evaluations in all (one number, or one per lane; or until it ends)."""
         limit = max(spec.config.budget for spec in self.specs) if until is None else until
-        self.each(advance_lanes, limit)
+        self.each(advance_lanes, np.broadcast_to(np.asarray(limit, dtype=np.int64), (len(self),)).copy())
 
     def record(self, decisions: int, *, out: Record | None = None) -> Record:
         """Run every lane for `decisions` decisions (fewer where it ends) and write down what happened.

@@ -22,19 +22,11 @@ def watched_run(spec: EpisodeSpec, evaluate: Evaluate) -> Run:
     while not run.ended:
         first, last = run.ask()
         for i in range(first, last):
-            value = evaluate(run.points[i].copy(), lambda i=i: _own_value(run, i))  # type: ignore[misc]
+            value = evaluate(run.points[i].copy(), lambda i=i: float(evaluate_here(run.arena, i)))  # type: ignore[misc]
             run.tell(i, value)
             if run.ended:
                 break
     return run
-
-
-def _own_value(run: Run, i: int) -> float:
-    try:
-        return float(evaluate_here(run.arena, i))
-    except RuntimeError:
-        run.spec.problem.raise_python_error()
-        raise
 
 
 class Place(NamedTuple):

@@ -91,6 +91,16 @@ class Actors:
         self.numbers[lane] = number
         self.lanes.restart(lane, self._template(number), self.curriculum.cycle_of(number))
 
+    def stagger(self) -> int:
+        """Bring the runs to different parts of their budgets, without recording; return the evaluations that took.
+
+        Lanes that begin together stay together, and the memory would hold only one part of a run at a time.
+        """
+        lanes, budget = self.config.lanes, self.config.budget
+        before = self.lanes.evaluations.sum()
+        self.lanes.advance((np.arange(lanes) * budget) // lanes)
+        return int(self.lanes.evaluations.sum() - before)
+
     def set_epsilon(self, epsilon: float) -> None:
         """Algorithm 1 line 9: the share of random decisions; 1 while the memory is warmed up (line 2)."""
         self.policy.setup[EPSILON] = epsilon
@@ -145,12 +155,12 @@ class Actors:
         with ThreadPoolExecutor(1) as pool:
             turn, coming = 0, None
             while more() or coming is not None:
-                tick = coming.result() if coming is not None else None
+                made = coming.result() if coming is not None else None
                 coming = None
                 if more():
                     coming, turn = pool.submit(self.act, buffers[turn]), 1 - turn
-                if tick is not None:
-                    yield tick
+                if made is not None:
+                    yield made
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The runs under way."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +9,10 @@ from typing import Any
 
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import PAPER, Portfolio
-from deddqn.names import choice_error, suggestion
+from deddqn.names import choice_error
 from deddqn.problems import Problem, get, suite
 from deddqn.rewards import reward_kernel
+from deddqn.training.settings import check, from_values, read_values, to_values
 
 LOSSES = ("squared", "huber")
 TARGETS = ("periodic", "soft")
@@ -39,6 +38,7 @@ class TrainingConfig:
     batch, replay_ratio : samples per update; replayed samples per evaluation (64 / 1 in the paper).
     memory, warmup : observations kept; random decisions before the first update.
     lanes, decisions : parallel runs; decisions of each lane per tick, between looks at the network.
+    stagger : with several lanes, their first runs begin at different parts of the budget.
     cycles : times that every problem is run; the best cycle's weights are kept.
     evaluate_every, evaluate_repeats : cycles between greedy evaluations on held-out seeds (0: never); runs per problem.
     seed, device, threads, learner_threads : threads are those of the actors (0: all cores) and of torch on the CPU.
@@ -71,6 +71,7 @@ class TrainingConfig:
     warmup: int = 10_000
     lanes: int = 1
     decisions: int = 1
+    stagger: bool = True
     cycles: int = 1890
     evaluate_every: int = 0
     evaluate_repeats: int = 5
@@ -95,17 +96,17 @@ class TrainingConfig:
             if getattr(self, name) not in known:
                 raise choice_error(name, getattr(self, name), known)
         for name in ("n_step", "target_sync", "batch", "memory", "lanes", "decisions", "cycles", "evaluate_repeats"):
-            _check(name, getattr(self, name) >= 1, "at least 1", getattr(self, name))
+            check(name, getattr(self, name) >= 1, "at least 1", getattr(self, name))
         for name in ("learning_rate", "replay_ratio", "reward_scale"):
-            _check(name, 0.0 < getattr(self, name) < float("inf"), "a positive number", getattr(self, name))
+            check(name, 0.0 < getattr(self, name) < float("inf"), "a positive number", getattr(self, name))
         for name in ("gamma", "epsilon", "target_rate"):
-            _check(name, 0.0 <= getattr(self, name) <= 1.0, "in [0, 1]", getattr(self, name))
+            check(name, 0.0 <= getattr(self, name) <= 1.0, "in [0, 1]", getattr(self, name))
         for name in ("evaluate_every", "seed", "threads", "max_seconds"):
-            _check(name, getattr(self, name) >= 0, "0 or more", getattr(self, name))
-        _check("hidden", all(width >= 1 for width in self.hidden), "positive widths", self.hidden)
+            check(name, getattr(self, name) >= 0, "0 or more", getattr(self, name))
+        check("hidden", all(width >= 1 for width in self.hidden), "positive widths", self.hidden)
         least = self.lanes * self.n_step
-        _check("warmup", self.warmup >= least, f"at least lanes x n_step = {least} decisions", self.warmup)
-        _check("memory", self.memory >= self.lanes, f"at least one observation per lane ({self.lanes})", self.memory)
+        check("warmup", self.warmup >= least, f"at least lanes x n_step = {least} decisions", self.warmup)
+        check("memory", self.memory >= self.lanes, f"at least one observation per lane ({self.lanes})", self.memory)
         reward_kernel(self.reward)
         self.de_config()
         self.operators()
@@ -124,53 +125,19 @@ class TrainingConfig:
 
     def to_json(self) -> dict[str, Any]:
         """The settings as JSON values."""
-        return json.loads(json.dumps(dataclasses.asdict(self)))
+        return to_values(self)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> TrainingConfig:
         """Settings from JSON values; ``"preset"`` names where they start from. An unknown key is an error."""
         given = dict(values)
-        preset = given.pop("preset", None)
-        known = {field.name: field for field in dataclasses.fields(cls)}
-        for key, value in given.items():
-            if key not in known:
-                raise ValueError(f"unknown setting {key!r}; {suggestion(key, known)}Known: {', '.join(known)}")
-            _check_type(key, value, known[key].default)
-        given = {key: _as_tuple(value) for key, value in given.items()}
-        return cls(**{**(preset_values(preset) if preset is not None else {}), **given})
+        name = given.pop("preset", None)
+        return from_values(cls, preset_values(name) if name is not None else {}, given)
 
     @classmethod
     def read(cls, path: str | Path) -> TrainingConfig:
         """Settings from a JSON file."""
-        try:
-            values = json.loads(Path(path).read_text())
-        except json.JSONDecodeError as error:
-            raise ValueError(f"{path} is not JSON: {error}") from None
-        if not isinstance(values, dict):
-            raise ValueError(f"{path} must hold one JSON object, got {type(values).__name__}")
-        return cls.from_json(values)
-
-
-def _check(name: str, holds: bool, rule: str, value: object) -> None:
-    if not holds:
-        raise ValueError(f"{name} must be {rule}, got {value}")
-
-
-def _check_type(key: str, value: Any, default: Any) -> None:
-    """Numbers may be written as 1 or 1.0; anything else must have the type of its default."""
-    wanted = type(default)
-    if wanted is tuple:
-        fits = isinstance(value, list | tuple)
-    elif wanted is float:
-        fits = isinstance(value, int | float) and not isinstance(value, bool)
-    else:
-        fits = isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
-    if not fits:
-        raise ValueError(f"{key} must be of type {wanted.__name__}, got {value!r}")
-
-
-def _as_tuple(value: Any) -> Any:
-    return tuple(_as_tuple(item) for item in value) if isinstance(value, list | tuple) else value
+        return cls.from_json(read_values(path))
 
 
 R1_SCALE = 1e-8
@@ -182,7 +149,7 @@ _MANY_LANES: dict[str, Any] = {
     "batch": 65_536,
     "learning_rate": 1e-3,
     "target_sync": 100,
-    "memory": 2_000_000,
+    "memory": 10_240_000,
     "warmup": 200_000,
     "synchronous": False,
     "checkpoint": "light",

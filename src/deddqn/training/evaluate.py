@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,8 +38,13 @@ class Evaluation:
         return float(self.returns.mean())
 
 
-def evaluate(
-    policy: CompiledPolicy,
+def evaluate(policy: CompiledPolicy, problems: Sequence[Problem], **settings: Any) -> Evaluation:
+    """Run the policy as it is, several times on every problem; the settings are those of `evaluate_all`."""
+    return evaluate_all([policy], problems, **settings)[0]
+
+
+def evaluate_all(
+    policies: Sequence[CompiledPolicy],
     problems: Sequence[Problem],
     *,
     repeats: int = 25,
@@ -49,9 +55,8 @@ def evaluate(
     reward: str = "R2",
     reward_setups: Sequence[np.ndarray] | None = None,
     threads: int | None = None,
-) -> Evaluation:
-    """Run the policy as it is, `repeats` times on every problem, all runs side by side."""
-    settings = config or DEConfig()
+) -> list[Evaluation]:
+    """Run every policy `repeats` times on every problem, all runs side by side and all policies on the same seeds."""
     setups = reward_setups if reward_setups is not None else [np.zeros(0)] * len(problems)
     lanes = Lanes(
         [
@@ -59,27 +64,35 @@ def evaluate(
                 problem=problem,
                 policy=policy,
                 portfolio=portfolio,
-                config=settings,
+                config=config or DEConfig(),
                 seed=seed,
                 repeat=first + r,
                 reward=reward,
                 reward_setup=setup,
             )
+            for policy in policies
             for problem, setup in zip(problems, setups, strict=True)
             for r in range(repeats)
         ],
         threads=threads,
     )
     lanes.advance()
-    shape = (len(problems), repeats)
-    summary = lanes.summary()
-    shares = np.array(lanes.strategy_counts, dtype=float).reshape(*shape, -1).sum(axis=1)
-    return Evaluation(
-        errors=final_errors(summary[:, 0].reshape(shape), problems),
-        returns=summary[:, 1].reshape(shape),
-        shares=shares / shares.sum(axis=1, keepdims=True),
-        evaluations=int(summary[:, 2].sum()),
-    )
+    return _evaluations(lanes, problems, (len(policies), len(problems), repeats))
+
+
+def _evaluations(lanes: Lanes, problems: Sequence[Problem], shape: tuple[int, int, int]) -> list[Evaluation]:
+    """What runs in the order (policy, problem, repeat) came to."""
+    values, totals, evaluations, _ = np.moveaxis(lanes.summary().reshape(*shape, 4), -1, 0)
+    applied = np.array(lanes.strategy_counts, dtype=float).reshape(*shape, -1).sum(axis=2)
+    return [
+        Evaluation(
+            errors=final_errors(values[k], problems),
+            returns=totals[k],
+            shares=applied[k] / applied[k].sum(axis=1, keepdims=True),
+            evaluations=int(evaluations[k].sum()),
+        )
+        for k in range(shape[0])
+    ]
 
 
 def final_errors(values: np.ndarray, problems: Sequence[Problem]) -> np.ndarray:
@@ -90,18 +103,17 @@ def final_errors(values: np.ndarray, problems: Sequence[Problem]) -> np.ndarray:
     return np.where(known & (errors < SOLVED), 0.0, errors)
 
 
-def reference_errors(
-    problems: Sequence[Problem], *, repeats: int = 10, portfolio: Portfolio = PAPER, **settings: object
-) -> np.ndarray:
-    """(problems, runs): final errors of the reference policies, pooled; the mixture only for four operators."""
-    names = [name for name in REFERENCES if name in ("random", *(f"de{k + 1}" for k in range(len(portfolio))))]
-    if portfolio == PAPER:
-        names = list(REFERENCES)
-    pooled = [
-        evaluate(load_policy(name), problems, repeats=repeats, portfolio=portfolio, **settings)  # type: ignore[arg-type]
-        for name in names
-    ]
-    return np.concatenate([evaluation.errors for evaluation in pooled], axis=1)
+def reference_policies(portfolio: Portfolio = PAPER) -> list[CompiledPolicy]:
+    """The policies of the pool; for portfolios other than the paper's, uniform and one operator each."""
+    names = REFERENCES if portfolio == PAPER else ["random", *(f"de{k + 1}" for k in range(len(portfolio)))]
+    policies = [load_policy(name) for name in names]
+    return [policy for policy in policies if isinstance(policy, CompiledPolicy)]
+
+
+def reference_errors(problems: Sequence[Problem], *, portfolio: Portfolio = PAPER, **settings: Any) -> np.ndarray:
+    """(problems, runs): final errors of the reference policies, pooled; settings are those of `evaluate_all`."""
+    found = evaluate_all(reference_policies(portfolio), problems, portfolio=portfolio, **settings)
+    return np.concatenate([evaluation.errors for evaluation in found], axis=1)
 
 
 def rank_scores(errors: np.ndarray, pool: np.ndarray) -> np.ndarray:

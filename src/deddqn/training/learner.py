@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.nn import functional
 
 from deddqn.training.config import TrainingConfig
 from deddqn.training.network import QNetwork
@@ -65,26 +64,30 @@ class Learner:
             if self.config.target == "periodic" and self.updates % self.config.target_sync == 0:
                 self.copy_to_target()  # line 24
 
+    @torch.no_grad()
     def step(self) -> None:
         """Algorithm 1 lines 17-23: one gradient step on a random mini-batch."""
         batch = self.replay.sample(self.config.batch, self.generator)  # line 17
-        with torch.no_grad():
-            q_next, q_next_target = self.primary(batch.next_states), self.target(batch.next_states)
-            target = double_dqn_target(batch, q_next, q_next_target, self.config.gamma**self.config.n_step)
-        predicted = self.primary(batch.states).gather(1, batch.actions).squeeze(1)
-        loss = self._loss(predicted, target)
-        self.optimizer.zero_grad(set_to_none=False)
-        loss.backward()  # type: ignore[no-untyped-call]
+        n = self.config.batch
+        activations = self.primary.activations(batch.both)
+        q, q_next = activations[-1][:n], activations[-1][n:]
+        q_next_target = self.target(batch.next_states)
+        target = double_dqn_target(batch, q_next, q_next_target, self.config.gamma**self.config.n_step)
+        error = q.gather(1, batch.actions).squeeze(1) - target
+        loss, slope = self._loss(error)  # line 23: (r_target - Q(s, a))^2
+        slopes = torch.zeros_like(q).scatter_(1, batch.actions, slope[:, None] / n)
+        self.primary.differentiate([values[:n] for values in activations], slopes)
         self.optimizer.step()  # line 23
-        self.loss_sum += loss.detach()
+        self.loss_sum += loss.mean()
         if self.config.target == "soft":
-            with torch.no_grad():
-                self.target.flat.lerp_(self.primary.flat, self.config.target_rate)
+            self.target.flat.lerp_(self.primary.flat, self.config.target_rate)
 
-    def _loss(self, predicted: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    def _loss(self, error: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The loss of every sample, and its slope."""
         if self.config.loss == "huber":
-            return functional.huber_loss(predicted, target)
-        return functional.mse_loss(predicted, target)  # line 23: (r_target - Q(s, a))^2
+            slope = error.clamp(-1.0, 1.0)
+            return slope * (error - 0.5 * slope), slope
+        return error * error, 2.0 * error
 
     @torch.no_grad()
     def copy_to_target(self) -> None:
@@ -95,7 +98,7 @@ class Learner:
         """Replay the captured update; capture it first if this has not been done."""
         if self._graph is None:
             before = self.to_arrays()
-            stream = torch.cuda.Stream()
+            stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
             stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(stream):
                 for _ in range(WARM_UP_LAUNCHES):

@@ -54,7 +54,7 @@ class TrainingLog:
         self._shown = now
         seconds = max(now - self._started_rate, 1e-9)
         rate, update_rate = (evaluations - self._first[0]) / seconds, (updates - self._first[1]) / seconds
-        left = (self.total - evaluations) / rate if rate > 0 else math.inf
+        left = max(self.total - evaluations, 0.0) / rate if rate > 0 else math.inf
         print(
             f"{evaluations / self.total:6.1%}  {evaluations:,} evaluations ({rate:,.0f}/s)  "
             f"{updates:,} updates ({update_rate:,.0f}/s)  {text}  {_clock(left)} left",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
+from torch.nn import functional
 
 ALIGNMENT = 8
 """Inputs are padded with zeros to a multiple of this: an odd width keeps matrix units from being used."""
@@ -35,7 +36,7 @@ class QNetwork(nn.Module):
         self.inputs = inputs
         widths = [inputs, *hidden, outputs]
         generator = torch.Generator().manual_seed(seed)
-        self.layers = nn.ModuleList()
+        self.layers: list[nn.Linear] = []
         for k, (n_in, n_out) in enumerate(zip(widths, widths[1:], strict=False)):
             layer = nn.Linear(padded_width(n_in) if k == 0 else n_in, n_out)
             bound = n_in**-0.5
@@ -44,31 +45,52 @@ class QNetwork(nn.Module):
                 layer.weight[:, :n_in].uniform_(-bound, bound, generator=generator)
                 layer.bias.uniform_(-bound, bound, generator=generator)
             self.layers.append(layer)
-        self.flat = nn.Parameter(nn.utils.parameters_to_vector(self.layers.parameters()).detach())
+        self.stack = nn.Sequential(*self.layers)
+        self._weights = [parameter for layer in self.layers for parameter in (layer.weight, layer.bias)]
+        self.flat = nn.Parameter(torch.cat([parameter.detach().flatten() for parameter in self._weights]))
         self._tie()
 
     def _tie(self) -> None:
         """Make every weight and its gradient a view of one vector: optimisers and copies then take one step."""
-        self.flat.grad = torch.zeros_like(self.flat)
+        gradient = self.flat.grad = torch.zeros_like(self.flat)
         start = 0
-        for parameter in self.layers.parameters():
+        for parameter in self._weights:
             span = slice(start, start + parameter.numel())
             parameter.data = self.flat.data[span].view(parameter.shape)
-            parameter.grad = self.flat.grad[span].view(parameter.shape)
+            parameter.grad = gradient[span].view(parameter.shape)
             start += parameter.numel()
 
     def _apply(self, function: Any, recurse: bool = True) -> QNetwork:
         """Moving to a device copies the tensors one by one: tie them again."""
-        super()._apply(function, recurse)
+        super()._apply(function, recurse)  # type: ignore[no-untyped-call]
         self._tie()
         return self
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
         """Q-values (batch, operators) of padded states (batch, inputs)."""
-        values = states
-        for layer in self.layers[:-1]:
-            values = torch.relu(layer(values))
-        return self.layers[-1](values)
+        return self.activations(states)[-1]
+
+    def activations(self, states: torch.Tensor) -> list[torch.Tensor]:
+        """The states, what every hidden layer makes of them, and the Q-values."""
+        values, weights = [states], self._weights
+        for k in range(0, len(weights) - 2, 2):
+            values.append(functional.linear(values[-1], weights[k], weights[k + 1]).relu_())
+        values.append(functional.linear(values[-1], weights[-2], weights[-1]))
+        return values
+
+    @torch.no_grad()
+    def differentiate(self, activations: list[torch.Tensor], slope: torch.Tensor) -> None:
+        """Write the gradient of a loss, from the activations of a batch and the slope of the loss in its Q-values.
+
+        Backpropagation by hand takes half of the time of autograd for small batches, and nothing but plain matrix
+        products is captured for large ones.
+        """
+        for k in range(len(self.layers) - 1, -1, -1):
+            weight, bias = self._weights[2 * k], self._weights[2 * k + 1]
+            torch.mm(slope.t(), activations[k], out=weight.grad)
+            torch.sum(slope, dim=0, out=bias.grad)
+            if k > 0:
+                slope = torch.mm(slope, weight).masked_fill_(activations[k] == 0.0, 0.0)
 
     def export(self) -> Layers:
         """The weights as they stand in a policy file, copied to the CPU in one go."""

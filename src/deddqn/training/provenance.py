@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import platform
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
-import torch
 
 import deddqn
 from deddqn.problems import Problem
 from deddqn.training.config import PRESETS, TrainingConfig
 
 CURVE_POINTS = 200  # of the learning curve that goes into a policy file
+
+_APART = (
+    *("device", "threads", "learner_threads", "seed", "tensorboard"),
+    *("checkpoint", "checkpoint_seconds", "max_seconds", "evaluate_every", "evaluate_repeats"),
+)
+"""Settings that say where and how to run, not what is learned."""
 
 
 def commit() -> str | None:
@@ -32,21 +37,19 @@ def commit() -> str | None:
 
 def versions() -> dict[str, str]:
     """What the numbers may depend on."""
-    return {
-        "deddqn": deddqn.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "torch": torch.__version__,
-    }
+    found = {"deddqn": deddqn.__version__, "python": platform.python_version()}
+    for package in ("numpy", "numba", "torch"):
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
 
 
 def deviations(config: TrainingConfig) -> dict[str, list[Any]]:
     """Settings that differ from the paper's: name -> [paper, here]."""
     paper = TrainingConfig(**PRESETS.get(f"paper-{config.reward.lower()}", {})).to_json()
-    apart = ("device", "threads", "learner_threads", "seed", "tensorboard")
-    apart += ("checkpoint", "checkpoint_seconds", "max_seconds", "evaluate_every", "evaluate_repeats")
-    return {k: [paper[k], v] for k, v in config.to_json().items() if v != paper[k] and k not in apart}
+    return {k: [paper[k], v] for k, v in config.to_json().items() if v != paper[k] and k not in _APART}
 
 
 def thinned(curve: Sequence[tuple[int, float]]) -> list[list[float]]:

@@ -14,11 +14,20 @@ from deddqn.training.network import padded_width
 class Batch(NamedTuple):
     """Observations (s, a, r, s') drawn from the memory."""
 
-    states: torch.Tensor  # (batch, padded features)
+    both: torch.Tensor  # (2 batch, padded features): the states, then those n decisions later
     actions: torch.Tensor  # (batch, 1)
     returns: torch.Tensor  # (batch,): r, or the discounted sum of n rewards
-    next_states: torch.Tensor  # (batch, padded features): n decisions later; arbitrary where the run ended
     ended: torch.Tensor  # (batch,) bool: the run ended within these n decisions
+
+    @property
+    def states(self) -> torch.Tensor:
+        """(batch, padded features): s."""
+        return self.both[: len(self.returns)]
+
+    @property
+    def next_states(self) -> torch.Tensor:
+        """(batch, padded features): s'; arbitrary where the run ended."""
+        return self.both[len(self.returns) :]
 
 
 class Replay:
@@ -100,9 +109,7 @@ class Replay:
             returns, ended = self.rewards[now], self.ends[now]
         else:
             returns, ended = self._returns(first, place)
-        return Batch(
-            self.states[now].float(), self.actions[now].long()[:, None], returns, self.states[later].float(), ended
-        )
+        return Batch(self.states[torch.cat([now, later])].float(), self.actions[now].long()[:, None], returns, ended)
 
     def _returns(self, first: torch.Tensor, place: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Discounted sums of n rewards, cut where the run ended."""

@@ -66,24 +66,10 @@ class Trainer:
         self.out.mkdir(parents=True, exist_ok=True)
         self.problems = list(problems) if problems is not None else config.training_problems()
         self.portfolio = config.operators()
-        self.setups = reward_tables(
-            config.reward,
-            self.problems,
-            config.de_config(),
-            portfolio=self.portfolio,
-            seed=config.seed,
-            threads=config.threads or None,
-        )
-        self.replay = Replay(
-            lanes=config.lanes,
-            capacity=config.memory,
-            features=n_features(len(self.portfolio)),
-            decisions=config.decisions,
-            n_step=config.n_step,
-            gamma=config.gamma,
-            device=config.device,
-            state_type=config.state_type,
-        )
+        threads = config.threads or None
+        settings: dict[str, Any] = {"portfolio": self.portfolio, "seed": config.seed, "threads": threads}
+        self.setups = reward_tables(config.reward, self.problems, config.de_config(), **settings)
+        self.replay = _replay_of(config)
         self.learner = Learner(config, self.replay.features, len(self.portfolio), self.replay)
         layers = self.learner.primary.export()
         self.actors = Actors(config, self.problems, self.setups, layers, pin=self._pinned)
@@ -96,6 +82,8 @@ class Trainer:
         self.loss = 0.0
         self._set_epsilon()
         position = self._resume() if resume else 0
+        if config.stagger and self.replay.stored == 0:
+            self.evaluations += self.actors.stagger()
         total = config.cycles * len(self.problems) * config.budget
         self.log = TrainingLog(self.out, total, position=position, tensorboard=config.tensorboard, quiet=quiet)
         self._started = self._saved_at = time.monotonic()
@@ -103,14 +91,16 @@ class Trainer:
 
     def run(self) -> TrainingResult:
         """Algorithm 1 lines 5-28, with a checkpoint now and then; returns early when stopped or out of time."""
-        while not self.done and not self.out_of_time:
-            for tick in self.actors.ticks(self._goes_on, overlapped=not self.config.synchronous):
-                self.digest(tick)
-            self.evaluate_if_due()
-            self.save()
-        if self.done:
-            self._write_results()
-        self.log.close()
+        try:
+            while not self.done and not self.out_of_time:
+                for tick in self.actors.ticks(self._goes_on, overlapped=not self.config.synchronous):
+                    self.digest(tick)
+                self.evaluate_if_due()
+                self.save()
+            if self.done:
+                self._write_results()
+        finally:
+            self.log.close()
         return self.result
 
     def digest(self, tick: Tick) -> None:
@@ -121,7 +111,7 @@ class Trainer:
         self.evaluations += tick.decisions
         if self.config.device != "cpu":
             torch.cuda.current_stream().synchronize()  # the updates before are done, the tick's buffer is free
-            self._show()
+            self._look(tick)
         if warm:
             due = int((self.decisions - self.skipped) * self.config.replay_ratio // self.config.batch)
             self.learner.update(due - self.learner.updates)  # lines 17-24
@@ -129,12 +119,13 @@ class Trainer:
             self.skipped += tick.decisions
             self._set_epsilon()
         if self.config.device == "cpu":
-            self._show()
-        self._note_finished(tick)
+            self._look(tick)
 
-    def _show(self) -> None:
+    def _look(self, tick: Tick) -> None:
+        """Show the actors the newest weights and do the books, while no update is under way."""
         self.learner.check_loss()
         self.actors.show(self.learner.primary.export())
+        self._note_finished(tick)
 
     def _set_epsilon(self) -> None:
         """Line 2: decisions are random until the memory is warm."""
@@ -192,7 +183,11 @@ class Trainer:
         if not self._evaluation_is_due:
             return
         self.evaluated = self.book.finished
-        settings = {"seed": self.config.seed, "config": self.config.de_config(), "portfolio": self.portfolio}
+        settings: dict[str, Any] = {
+            "seed": self.config.seed,
+            "config": self.config.de_config(),
+            "portfolio": self.portfolio,
+        }
         repeats, threads = self.config.evaluate_repeats, self.config.threads or None
         if self.pool is None:
             self.pool = reference_errors(self.problems, repeats=repeats, threads=threads, **settings)
@@ -205,7 +200,7 @@ class Trainer:
             threads=threads,
             reward=self.config.reward,
             reward_setups=self.setups,
-            **settings,  # type: ignore[arg-type]
+            **settings,
         )
         score = rank_score(found.errors, self.pool)
         if self.best_rank is None or score > self.best_rank:
@@ -283,6 +278,19 @@ class Trainer:
 
     def _pinned(self, array: np.ndarray) -> np.ndarray:
         return array if self.config.device == "cpu" else torch.from_numpy(array).pin_memory().numpy()
+
+
+def _replay_of(config: TrainingConfig) -> Replay:
+    return Replay(
+        lanes=config.lanes,
+        capacity=config.memory,
+        features=n_features(len(config.portfolio)),
+        decisions=config.decisions,
+        n_step=config.n_step,
+        gamma=config.gamma,
+        device=config.device,
+        state_type=config.state_type,
+    )
 
 
 _COUNTERS = ("evaluations", "decisions", "skipped", "saved", "evaluated", "loss", "best_rank")
