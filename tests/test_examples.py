@@ -16,11 +16,6 @@ def load(name):
     return module
 
 
-def test_every_example_has_a_test():
-    names = {path.stem for path in EXAMPLES.glob("*.py")}
-    assert names == {"curve_fitting", "sklearn_hyperparameters", "simulation_with_nan", "stop_and_resume"}
-
-
 def test_curve_fitting(capsys, tmp_path):
     example = load("curve_fitting")
     result = example.main(["--plot", str(tmp_path / "fit.png")])

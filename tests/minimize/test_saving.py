@@ -199,6 +199,18 @@ def test_own_compiled_policies_are_given_again(tmp_path):
         Optimizer.load(tmp_path / "s", policy=load_policy("de1"))
 
 
+@pytest.mark.parametrize("name", deddqn.policies.policy_names())
+def test_every_policy_of_the_package(name, tmp_path):
+    """Those that learn within a run, too: what they learned is in the memory of the run."""
+    expected = minimize(bowl, BOX, policy=name, **SMALL)
+    optimizer = Optimizer(BOX, policy=name, **SMALL)
+    optimizer.optimize(bowl, callback=lambda intermediate_result: intermediate_result.nit == 3)
+    optimizer.tell(optimizer.ask(), 100.0)
+    for loaded in (through_pickle(optimizer, None), through_file(optimizer, tmp_path / "s")):
+        assert_same(loaded.optimize(bowl), copy.deepcopy(optimizer).optimize(bowl))
+        assert loaded.result.policy == expected.policy
+
+
 def test_settings_of_every_type_can_be_saved(tmp_path):
     optimizer = Optimizer(
         BOX,
