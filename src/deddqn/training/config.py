@@ -147,8 +147,7 @@ _MANY_LANES: dict[str, Any] = {
     "lanes": 1024,
     "decisions": 25,
     "batch": 65_536,
-    "learning_rate": 1e-3,
-    "target_sync": 100,
+    "target_sync": 500,
     "memory": 10_240_000,
     "warmup": 200_000,
     "synchronous": False,
@@ -156,7 +155,7 @@ _MANY_LANES: dict[str, Any] = {
     "evaluate_every": 100,
     "evaluate_repeats": 5,
 }
-"""What changes on a machine with an accelerator: the replay ratio stays, the batch and its steps do not."""
+"""What changes on a machine with a GPU: replay ratio and learning rate stay, the batch and its steps do not."""
 
 _RETURNS_OF_A_GENERATION: dict[str, Any] = {"gamma": 0.999, "n_step": 100, "reward_scale": 100.0}
 
@@ -172,7 +171,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "rank": {"reward": "rank", **_RETURNS_OF_A_GENERATION},
     "fast-rank": {"reward": "rank", **_RETURNS_OF_A_GENERATION, **_MANY_LANES},
 }
-"""Named settings: the paper's three, the same with many lanes on an accelerator, and the better teachers."""
+"""Named settings: the paper's three, the same with many lanes on a GPU, and the better teachers."""
 
 
 def preset_values(name: str) -> dict[str, Any]:

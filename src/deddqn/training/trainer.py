@@ -76,6 +76,7 @@ class Trainer:
         self.book = CycleBook(len(self.problems))
         self.kept: dict[str, Layers] = {"best": layers}
         self.best_rank: float | None = None
+        self.best_greedy: float | None = None  # mean return of greedy runs on held-out seeds
         self.pool: np.ndarray | None = None
         self.evaluations = self.decisions = self.saved = self.evaluated = 0
         self.skipped = 0  # decisions that only filled the memory
@@ -205,6 +206,8 @@ class Trainer:
         score = rank_score(found.errors, self.pool)
         if self.best_rank is None or score > self.best_rank:
             self.best_rank, self.kept["ranked"] = score, layers
+        if self.best_greedy is None or found.mean_return > self.best_greedy:
+            self.best_greedy, self.kept["greedy"] = found.mean_return, layers
         facts = {"rank_score": score, "best_rank_score": self.best_rank, "greedy_return": found.mean_return}
         self.log.event("evaluation", self.evaluations, cycle=self.evaluated, **facts)
 
@@ -293,7 +296,7 @@ def _replay_of(config: TrainingConfig) -> Replay:
     )
 
 
-_COUNTERS = ("evaluations", "decisions", "skipped", "saved", "evaluated", "loss", "best_rank")
+_COUNTERS = ("evaluations", "decisions", "skipped", "saved", "evaluated", "loss", "best_rank", "best_greedy")
 _MAY_CHANGE = ("cycles", "threads", "checkpoint_seconds", "max_seconds", "tensorboard", "device")
 
 

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# What to run on a machine with an accelerator (16 cores, one GPU), in commands of at most ten minutes each.
-# usage: tools/accelerator_plan.sh STEP OUT, from the repository root; needs numpy, scipy, numba, torch, safetensors.
-# Every training leaves at most eight files of less than 16 MiB in OUT and goes on from there when it is called again:
-# copy OUT back to the same place first. `light` checkpoints keep what was learned, not the runs under way.
+# Training on a machine with a GPU, step by step: a first try, its speed, a long training, a direct search.
+# usage: tools/train_on_gpu.sh STEP OUT, from the repository root; needs numpy, scipy, numba, torch, safetensors.
+# A training stops after SECONDS_LEFT with a checkpoint and goes on from OUT when it is called again.
 set -euo pipefail
 step=${1:?which step: smoke, speed, train, search}
 out=${2:?a folder for the results}
@@ -26,7 +25,7 @@ smoke) # a minute: compiles the kernels, captures the graph, trains and resumes 
 speed) # two minutes; the bars are 1.0M evaluations/s at ratio 8, and 43M samples/s at ratio 64
     python -m benchmarks.bench_training --device cuda --seconds 15
     ;;
-train) # up to ten minutes per call: PRESET is fast-r2 by default; 6.05e8 evaluations in about 15 minutes
+train) # PRESET is fast-r2 by default: 6.05e8 evaluations in all
     preset=${PRESET:-fast-r2}
     train "{\"preset\": \"$preset\", \"device\": \"cuda\", \"max_seconds\": ${SECONDS_LEFT:-500},
         \"tensorboard\": false ${SETTINGS:+, $SETTINGS}}"

@@ -1,0 +1,41 @@
+"""``deddqn score``: what policies earn and how they end, on training functions with held-out seeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+from deddqn.policies import CompiledPolicy, load_policy
+from deddqn.problems import suite
+from deddqn.training.evaluate import evaluate, rank_score, reference_errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The rank score is the share of reference runs (random, de1-de4, a mixture) that ended worse."""
+
+    policies: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(help="names or policy files")]
+    suite: Annotated[str, tyro.conf.arg(help="where they are scored")] = "cec2005-train"
+    runs: Annotated[int, tyro.conf.arg(help="per policy and problem")] = 25
+    reward: Annotated[str, tyro.conf.arg(help="whose sum is the return: R1, R2 or R3")] = "R2"
+
+
+def run(options: Options) -> int:
+    """Score the policies and print a table."""
+    problems = suite(options.suite)
+    pool = reference_errors(problems, repeats=options.runs)
+    table = Table("policy", f"mean {options.reward} return", "rank score", "shares of the moves", box=None)
+    for name in options.policies:
+        policy = load_policy(name)
+        if not isinstance(policy, CompiledPolicy):
+            raise ValueError(f"policies must be compiled ones, got {name!r}")
+        moves = {} if policy.portfolio is None else {"portfolio": policy.portfolio}
+        found = evaluate(policy, problems, repeats=options.runs, reward=options.reward, **moves)
+        shares = " ".join(f"{share:.0%}" for share in found.shares.mean(axis=0))
+        table.add_row(name, f"{found.mean_return:.6g}", f"{rank_score(found.errors, pool):.3f}", shares)
+    Console().print(table)
+    return 0
