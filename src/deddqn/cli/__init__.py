@@ -16,7 +16,7 @@ COMMANDS = {
     "compare": "run methods on problems and store every run",
     "report": "tables, figures and one HTML page from a comparison",
     "paper": "recompute the paper's ranks and tests from its own table",
-    "export": "write the runs of a comparison as CSV",
+    "export": "write the runs of a comparison as CSV, or for IOHanalyzer",
     "tune": "find the parameters of an adaptive policy on the training functions",
     "train": "learn a policy: Double-DQN as in the paper, better teachers, or direct search",
     "score": "what policies earn and how they end, on the training functions",

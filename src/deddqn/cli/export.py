@@ -1,30 +1,38 @@
-"""``deddqn export DIR --out FILE.csv``: one line per run, for other tools."""
+"""``deddqn export DIR --out PATH``: the runs of a comparison for other tools."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
-from deddqn.experiments.export import write_csv
+from deddqn.experiments.export import stored_rows, write_csv
+from deddqn.integrations.ioh_files import write_ioh_logs
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """One line per run; with --trajectories one line per run and checkpoint."""
+    """As CSV: one line per run; with --trajectories one line per run and checkpoint."""
 
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR", help="folder of the experiment")]
-    out: Annotated[Path, tyro.conf.arg(help="the CSV file to write")]
-    trajectories: Annotated[bool, tyro.conf.arg(help="the best value over evaluations instead")] = False
+    out: Annotated[Path, tyro.conf.arg(help="the CSV file, or the folder of the IOHprofiler files, to write")]
+    format: Annotated[Literal["csv", "ioh"], tyro.conf.arg(help="csv, or ioh for IOHanalyzer")] = "csv"
+    trajectories: Annotated[bool, tyro.conf.arg(help="CSV of the best value over evaluations instead")] = False
 
 
 def run(options: Options) -> int:
-    """Write the file and say how long it is."""
-    lines, notices = write_csv(options.folder, options.out, trajectories=options.trajectories)
+    """Write the file or folder and say what is there."""
+    if options.format == "ioh":
+        rows, notices = stored_rows(options.folder)
+        folders = write_ioh_logs(rows, options.out)
+        told = f"{len(rows)} runs in {', '.join(map(str, folders))}"
+    else:
+        lines, notices = write_csv(options.folder, options.out, trajectories=options.trajectories)
+        told = f"{lines} lines in {options.out}"
     for notice in notices:
         print(f"note: {notice}", file=sys.stderr)
-    print(f"{lines} lines in {options.out}")
+    print(told)
     return 0

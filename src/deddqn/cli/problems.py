@@ -27,6 +27,7 @@ def run(options: Options) -> int:
     console = Console()
     console.print(table)
     console.print(f"\nDimensions: {', '.join(map(str, DIMENSIONS))}, as in cec2005:F9/d10")
+    console.print("BBOB (extra bbob): bbob:f1/i1/d10 .. bbob:f24/i15/d40 through ioh, bbob-coco:... through COCO")
     for name, members in SUITES.items():
         console.print(f"Suite {name}: {len(members)} problems")
     return 0

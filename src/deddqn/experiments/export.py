@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -17,9 +18,7 @@ def write_csv(
     folder: str | os.PathLike[str], out: str | os.PathLike[str], *, trajectories: bool = False
 ) -> tuple[int, list[str]]:
     """Write one line per run (or per run and checkpoint); return how many, and what could not be read."""
-    store = Store(folder)
-    store.existing_plan()
-    frame = store.read()
+    frame, notices = _stored(folder)
     shown = trajectory_frame(frame) if trajectories else frame.drop(columns=list(LISTS))
     target = Path(out)
     temporary = target.with_name(f".{target.name}.tmp")
@@ -29,7 +28,20 @@ def write_csv(
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise StoreError(f"cannot write {target}: {error.strerror}") from error
-    return len(shown), store.problems
+    return len(shown), notices
+
+
+def stored_rows(folder: str | os.PathLike[str]) -> tuple[list[dict[str, Any]], list[str]]:
+    """The runs that have a trajectory, one mapping each; and what could not be read."""
+    frame, notices = _stored(folder)
+    rows: list[dict[str, Any]] = frame.dropna(subset=["checkpoints"]).to_dict("records")
+    return rows, notices
+
+
+def _stored(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, list[str]]:
+    store = Store(folder)
+    store.existing_plan()
+    return store.read(), store.problems
 
 
 def trajectory_frame(frame: pd.DataFrame) -> pd.DataFrame:
