@@ -1,13 +1,12 @@
 """Direct search: CMA-ES finds minima, the rank score counts, and a search goes on where it stopped."""
 
-import json
-
 import numpy as np
 import pytest
 
-from deddqn.policies import load_policy_file
+from deddqn.policies import load_policy_file, softmax_policy
+from deddqn.policies.softmax import N_FACTS
 from deddqn.training.cma import CMAES
-from deddqn.training.evaluate import rank_score, rank_scores
+from deddqn.training.evaluate import evaluate_all, rank_score, rank_scores
 from deddqn.training.search import Search, SearchConfig, search
 
 
@@ -66,12 +65,16 @@ def test_a_search_goes_on_where_it_stopped(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_search_gets_better(tmp_path):
-    config = SearchConfig(**{**SMALL, "candidates": 12}, generations=30)
-    search(config, tmp_path)
-    events = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
-    scores = [event["rank_score"] for event in events if event["event"] == "generation"]
-    assert np.mean(scores[-5:]) > np.mean(scores[:5]) + 0.05
+def test_a_search_finds_a_better_policy_than_the_one_it_began_with(tmp_path):
+    """Judged on other seeds, 150 runs per problem; the standard error of a difference is about 0.02."""
+    config = SearchConfig(**{**SMALL, "candidates": 12, "repeats": 2}, generations=80)
+    found = Search(config, tmp_path, quiet=True)
+    found.run()
+    begun = softmax_policy(np.zeros((4, N_FACTS)), max_dimension=10)
+    ended = softmax_policy(found._weights(found.cma.mean), max_dimension=10)
+    settings = {**found._settings, "repeats": 150}
+    before, after = (e.errors for e in evaluate_all([begun, ended], found.problems, **settings))
+    assert rank_score(after, before) > 0.55  # 0.5 is as good
 
 
 def test_unknown_settings_suggest_a_neighbour():

@@ -15,7 +15,7 @@ from deddqn.experiments.lock import sole_use
 from deddqn.experiments.plan import Experiment, Job, experiment
 from deddqn.experiments.results import FAILED, FLAGGED, Run
 from deddqn.experiments.store import Store
-from deddqn.experiments.workers import Task, Workers, single_threaded_helpers
+from deddqn.experiments.workers import Task, Workers
 from deddqn.problems import Problem
 
 LANES_CHUNK = 500_000  # evaluations of a task: about a second of compiled search,
@@ -63,7 +63,7 @@ def run_experiment(
     """
     store = Store(out)
     store.create()
-    with sole_use(Path(out)), single_threaded_helpers():
+    with sole_use(Path(out)):
         plan = store.adopt(what.plan, extend=extend)
         jobs = [job for job in plan.jobs if job.method in what.contestants and job.problem in what.problems]
         done = store.done(retry_failed=retry_failed)
