@@ -1,8 +1,8 @@
 """Steer a simulation that does not always survive: NaN where it fails, and the search goes around.
 
 A rocket flies in one dimension with three phases of thrust. Too much thrust tears it apart and it never reports a
-height (NaN). Failed flights count as the worst value, never enter the population over a good one, and the message
-says how many there were. Nothing has to be caught, penalised or scaled.
+height: NaN, in five sixths of the box. Failed flights count as the worst value, never enter the population over a good
+one, and the message says how many there were. Nothing has to be caught, penalised or scaled.
 
     python examples/simulation_with_nan.py
 """
@@ -37,7 +37,7 @@ def peak_height(thrusts):
 
 
 def main():
-    result = deddqn.minimize(lambda x: -peak_height(x), [(0.0, 8000.0)] * 3, maxfun=1500, population_size=30, rng=1)
+    result = deddqn.minimize(lambda x: -peak_height(x), [(0.0, 5000.0)] * 3, maxfun=1500, population_size=30, rng=1)
     print(f"highest flight: {-result.fun:.1f} m, with thrusts {np.round(result.x)} N")
     print(f"{result.non_finite} of {result.nfev} rockets broke")
     print(result.message)
