@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import de_reference as plain
-from reference.de_reference import ReferenceRun
-from reference.hand_cases import PAPER_PORTFOLIO, RUN_CASES, TRIAL_CASES, RunCase, TrialCase, block_slice
-from reference.replay import check_run_case, check_trial_case
+
+from tests.reference import de_reference as plain
+from tests.reference.de_reference import ReferenceRun
+from tests.reference.hand_cases import PAPER_PORTFOLIO, RUN_CASES, TRIAL_CASES, RunCase, TrialCase, block_slice
+from tests.reference.replay import check_run_case, check_trial_case
 
 INF = math.inf
 NAN = math.nan

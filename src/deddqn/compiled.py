@@ -9,6 +9,7 @@ and an exception raised by a compiled objective reaches the caller unchanged. Wi
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +34,7 @@ OBJECTIVE_SIGNATURE = types.float64(VECTOR, VECTOR, VECTOR, types.float64)
 
 Kernel = Callable[..., Any]
 _PLAIN_FUNCTIONS: dict[int, Kernel] = {}
+_ADDRESSES: weakref.WeakKeyDictionary[Kernel, dict[Any, int]] = weakref.WeakKeyDictionary()
 
 
 def address_of(kernel: Kernel, signature: Any) -> int:
@@ -43,10 +45,13 @@ def address_of(kernel: Kernel, signature: Any) -> int:
     if config.DISABLE_JIT:
         _PLAIN_FUNCTIONS[id(kernel)] = kernel
         return id(kernel)
-    dispatcher: Any = kernel
-    dispatcher.compile(signature.args)
-    result = dispatcher.get_compile_result(signature)
-    return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+    known = _ADDRESSES.setdefault(kernel, {})
+    if signature not in known:
+        dispatcher: Any = kernel
+        dispatcher.compile(signature.args)
+        result = dispatcher.get_compile_result(signature)
+        known[signature] = int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+    return known[signature]
 
 
 def caller_of(signature: Any) -> Any:

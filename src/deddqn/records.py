@@ -9,6 +9,7 @@ With ``NUMBA_DISABLE_JIT=1`` a record is an object whose attributes are NumPy vi
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,7 +58,7 @@ class Layout:
     def size(self, **sizes: int) -> int:
         """float64 that a record takes, its table included."""
         table = TABLE_WIDTH * len(self.fields)
-        return table + sum(int(np.prod(shape)) for shape in self._shapes(sizes))
+        return table + sum(math.prod(shape) for shape in self._shapes(sizes))
 
     def write(self, arena: np.ndarray, start: int, **sizes: int) -> Any:
         """Write the table of a new record at `start` of `arena`, and return the record for use from Python."""
@@ -65,7 +66,7 @@ class Layout:
         offset = table.size
         for row, shape in zip(table, self._shapes(sizes), strict=True):
             row[:] = (offset, shape[0], shape[1] if len(shape) == 2 else 1)
-            offset += int(np.prod(shape))
+            offset += math.prod(shape)
         return self.view(arena, start)
 
     def view(self, arena: np.ndarray, start: int) -> Record:

@@ -45,8 +45,47 @@ def r3(facts, setup):
     return min(gain / max(facts[Fact.TRIAL] - facts[Fact.OPTIMUM], SMALLEST_ERROR), LARGEST_IMPROVEMENT)
 
 
-REWARDS: dict[str, Kernel] = {"R1": r1, "R2": r2, "R3": r3}
+@njit(**ENGINE)
+def potential(value, setup):
+    """The potential of a best-so-far `value`: linear between the corners of the table in `setup`, flat beyond them.
+
+    `setup` holds n falling values and then their n rising potentials.
+    """
+    n = setup.size // 2
+    if not value < setup[0]:
+        return setup[n]
+    if value <= setup[n - 1]:
+        return setup[2 * n - 1]
+    low, high = 0, n - 1  # setup[low] > value >= setup[high]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if setup[middle] > value:
+            low = middle
+        else:
+            high = middle
+    part = (0.5 * setup[low] - 0.5 * value) / (0.5 * setup[low] - 0.5 * setup[high])
+    return setup[n + low] + part * (setup[n + high] - setup[n + low])
+
+
+@njit(**ENGINE)
+def gained_potential(facts, setup):
+    """How far the trial moved the best so far on its problem's table: summed over a run it tells the final value."""
+    if not facts[Fact.TRIAL] < facts[Fact.BSF]:
+        return 0.0
+    return potential(facts[Fact.TRIAL], setup) - potential(facts[Fact.BSF], setup)
+
+
+REWARDS: dict[str, Kernel] = {
+    "R1": r1,
+    "R2": r2,
+    "R3": r3,
+    "progress": gained_potential,
+    "rank": gained_potential,
+}
+"""R1-R3 are the paper's; *progress* and *rank* differ in the table that they are given (`training.potentials`)."""
+
 NEEDS_OPTIMUM = frozenset({"R3"})
+NEEDS_SETUP = frozenset({"progress", "rank"})
 
 
 def reward_kernel(name: str) -> Kernel:

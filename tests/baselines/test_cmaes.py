@@ -82,13 +82,14 @@ def test_the_elliptic_function_is_solved(name):
         ("ipop-cmaes", "cec2005:F9/d10", 7.2),
         ("ipop-cmaes", "cec2005:F16/d10", 112.0),
         ("lr-cmaes", "cec2005:F9/d10", 78.0),
-        ("lr-cmaes", "cec2005:F16/d10", 196.0),
+        ("lr-cmaes", "cec2005:F18/d30", 971.0),
     ],
 )
 def test_within_the_noise_of_the_reference(name, problem, reference):
     """Mean of 8 runs against the mean of 25 of the reference, in standard errors of their difference.
 
-    The statistic is close to t with 7 degrees of freedom, which exceeds 5.4 in size once in 1000 times.
+    The statistic is close to t with 7 degrees of freedom, which exceeds 5.4 in size once in 1000 times. LR on F16 is
+    left to the benchmark: a few of its runs end far above the rest, and 8 runs may miss them all.
     """
     errors = errors_of(name, problem, 8)
     apart = (errors.mean() - reference) / (errors.std(ddof=1) * np.sqrt(1 / 8 + 1 / 25))

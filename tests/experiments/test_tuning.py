@@ -12,7 +12,8 @@ from deddqn.cli import main
 from deddqn.experiments import tuning as tuning_module
 from deddqn.experiments.scoring import TRAINING_SUITE, Arena, places, score, standard_error
 from deddqn.experiments.tuning import SPACES, Tuning, decide, finished, open_study, search
-from deddqn.policies.adaptive import ADAPTIVE, default_parameters
+from deddqn.policies import load_policy
+from deddqn.policies.adaptive import ADAPTIVE, default_parameters, tuned
 from deddqn.problems import SUITES
 
 TINY = Arena(problems=("cec2005:F1/d10", "cec2005:F24/d10"), runs=2, budget=300, threads=1)
@@ -60,6 +61,15 @@ def test_the_spaces_hold_the_defaults_and_only_valid_values(method):
         assert where.low <= defaults[key] <= where.high
         for end in (where.low, where.high):
             ADAPTIVE[method](**{key: int(end) if where.integer else end})
+
+
+@pytest.mark.parametrize("method", SPACES)
+def test_the_shipped_values_are_used_and_tell_where_they_come_from(method):
+    record = tuned()[method]
+    assert load_policy(method).metadata["parameters"] == record["parameters"]
+    assert load_policy(f"{method}:default").metadata["parameters"] == record["default_parameters"]
+    assert record["suite"] == "cec2005-train" and record["command"].startswith(f"deddqn tune {method} --trials")
+    assert set(record["score"]) == {"tuned", "default", "random"}
 
 
 def test_a_search_goes_on_where_it_stopped(tiny):

@@ -12,12 +12,13 @@ COMMANDS = {
     "minimize": "minimise a benchmark problem or a function of yours",
     "problems": "list the problems and suites",
     "policies": "list the policies",
-    "demo": "compare the strategies on two functions and draw a picture",
+    "demo": "a small comparison of all DE methods with its report, and a picture of a run",
     "compare": "run methods on problems and store every run",
     "report": "tables, figures and one HTML page from a comparison",
     "paper": "recompute the paper's ranks and tests from its own table",
     "export": "write the runs of a comparison as CSV",
     "tune": "find the parameters of an adaptive policy on the training functions",
+    "train": "learn a policy: Double-DQN as in the paper, better teachers, or direct search",
 }
 """Name -> what it does; the module is ``deddqn.cli.<name>``, imported only when the command is used."""
 

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,9 +17,11 @@ import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+import deddqn
 from deddqn.engine.optimizer import Optimizer
 from deddqn.names import UnknownNameError
 from deddqn.problems import Problem, get
+from deddqn.problems.problem import USER_FUNCTION
 
 SAVE_EVERY = 5.0  # seconds
 
@@ -61,17 +64,28 @@ def run(options: Options) -> int:
     optimizer = _optimizer(options, target)
     function = None if isinstance(target, Problem) else target
     console = Console(stderr=True)
-    interrupted = False
+    status = 0
     with _Watch(optimizer, options, console) as watch:
         try:
             optimizer.optimize(function, workers=options.workers, maxtime=options.maxtime, callback=watch.note)
         except KeyboardInterrupt:
-            interrupted = True
+            status = 130
+        except Exception as error:
+            if _is_ours(error):
+                raise
+            traceback.print_exc()  # of the user's function: shown whole, and what was found is kept
+            status = 1
     if options.save is not None:
         optimizer.save(options.save)
-        console.print(f"saved to {options.save}; continue with --resume {options.save}")
+        console.print(f"saved to {options.save}; continue with --resume {options.save}", soft_wrap=True)
     _report(optimizer, target, options)
-    return 130 if interrupted else 0
+    return status
+
+
+def _is_ours(error: Exception) -> bool:
+    """Whether an error tells what is wrong with the arguments; errors of the user's function arise elsewhere."""
+    last = traceback.extract_tb(error.__traceback__)[-1].filename
+    return isinstance(error, ValueError) and Path(deddqn.__file__).parent in Path(last).parents
 
 
 def _target(options: Options) -> Any:
@@ -82,7 +96,8 @@ def _target(options: Options) -> Any:
         module_name, _, name = options.problem.partition(":")
         if not name or module_name in ("cec2005", "bbob"):
             raise
-    sys.path.insert(0, os.getcwd())
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
@@ -96,7 +111,7 @@ def _target(options: Options) -> Any:
 
 def _optimizer(options: Options, target: Any) -> Optimizer:
     if options.resume is not None:
-        return Optimizer.load(options.resume)
+        return _resumed(options, target)
     return Optimizer(
         target if isinstance(target, Problem) else _bounds(options),
         policy=options.policy,
@@ -108,6 +123,17 @@ def _optimizer(options: Options, target: Any) -> Optimizer:
     )
 
 
+def _resumed(options: Options, target: Any) -> Optimizer:
+    """The saved search, if it was one on the same problem or box."""
+    optimizer = Optimizer.load(options.resume or "")
+    name = target.name if isinstance(target, Problem) else USER_FUNCTION
+    if optimizer.problem.name != name:
+        raise ValueError(f"resume must hold a search on {options.problem}, got one on {optimizer.problem.name!r}")
+    if options.bounds is not None and not np.array_equal(optimizer.problem.bounds, _bounds(options)):
+        raise ValueError(f"bounds must be those of the saved search, or left out, got {options.bounds!r}")
+    return optimizer
+
+
 def _bounds(options: Options) -> list[tuple[float, float]]:
     if options.bounds is None:
         raise ValueError('bounds must be given for a function, as --bounds "-5,5"')
@@ -116,6 +142,8 @@ def _bounds(options: Options) -> list[tuple[float, float]]:
         box = [(low, high) for low, high in pairs]
     except ValueError:
         raise ValueError(f'bounds must look like "-5,5" or "-5,5;0,1", got {options.bounds!r}') from None
+    if options.dimension is not None and options.dimension < 1:
+        raise ValueError(f"dimension must be at least 1, got {options.dimension}")
     if len(box) == 1:
         return box * (options.dimension if options.dimension is not None else 1)
     if options.dimension is not None and options.dimension != len(box):
@@ -170,7 +198,7 @@ class _Watch:
 def _report(optimizer: Optimizer, target: Any, options: Options) -> None:
     result = optimizer.result
     error = None
-    if isinstance(target, Problem) and target.optimum is not None:
+    if isinstance(target, Problem) and target.optimum is not None and np.isfinite(result.fun):
         error = float(result.fun - target.optimum)
     facts = {
         "problem": options.problem,

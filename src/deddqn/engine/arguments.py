@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from deddqn.de.config import SMALLEST_POPULATION
+from deddqn.de.portfolio import Entry, Portfolio, paper_portfolio
 from deddqn.names import choice_error
+from deddqn.policies.policy import Policy
+from deddqn.policies.registry import best_policy, load_policy
 from deddqn.problems.problem import check_bounds
 from deddqn.streams import Stream, streams_at
 
 INITS = ("uniform", "latinhypercube", "sobol")
+LARGEST_WHOLE = 2**53
 
 
 def split_bounds(bounds: Any) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper bounds from (lower, upper) pairs or a scipy ``Bounds`` object."""
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         low, high = np.broadcast_arrays(np.atleast_1d(bounds.lb), np.atleast_1d(bounds.ub))
-        return check_bounds(low, high)
-    try:
-        pairs = np.asarray(bounds, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"bounds must be (lower, upper) pairs of numbers, got {bounds!r}") from None
+        return _check_width(*check_bounds(low, high))
+    pairs = floats("bounds", bounds, "(lower, upper) pairs of numbers")
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise ValueError(f"bounds must be (lower, upper) pairs, one per coordinate, got shape {pairs.shape}")
-    return check_bounds(pairs[:, 0], pairs[:, 1])
+    return _check_width(*check_bounds(pairs[:, 0], pairs[:, 1]))
+
+
+def _check_width(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    with np.errstate(over="ignore"):
+        wide = ~np.isfinite(upper - lower)
+    if wide.any():
+        at = int(np.argmax(wide))
+        raise ValueError(f"bounds must be a finite distance apart, got ({lower[at]}, {upper[at]}) at coordinate {at}")
+    return lower, upper
 
 
 def root_seed(rng: Any, seed: Any) -> int:
@@ -47,19 +58,22 @@ def root_seed(rng: Any, seed: Any) -> int:
 def whole_number(argument: str, value: Any, least: int) -> int:
     """An int of at least `least`, from an int or a float without fraction (scipy users write 1e5)."""
     try:
-        whole = int(value)
+        whole = int(value) if np.ndim(value) == 0 else least - 1
     except (TypeError, ValueError, OverflowError):
         whole = least - 1
-    if isinstance(value, bool | np.bool_) or whole != value or whole < least:
+    if isinstance(value, bool | np.bool_ | str | bytes) or whole < least or whole != value:
         raise ValueError(f"{argument} must be a whole number of at least {least}, got {value!r}")
+    if whole > LARGEST_WHOLE:
+        raise ValueError(f"{argument} must be a whole number of at most 2**53, got {value!r}")
     return whole
 
 
 def number(argument: str, value: Any, least: float = -np.inf) -> float:
     """A float that is not NaN and at least `least`."""
     try:
-        found = float(value)
-    except (TypeError, ValueError):
+        wrong = isinstance(value, bool | np.bool_ | str | bytes) or np.ndim(value) != 0
+        found = np.nan if wrong else float(value)
+    except (TypeError, ValueError, OverflowError):
         found = np.nan
     if not found >= least:
         rule = "a number" if least == -np.inf else f"a number of at least {least:g}"
@@ -67,11 +81,29 @@ def number(argument: str, value: Any, least: float = -np.inf) -> float:
     return found
 
 
+def flag(argument: str, value: Any) -> bool:
+    """True or False; a word such as "no", which Python takes for true, is an error."""
+    if not isinstance(value, bool | np.bool_ | int | np.integer) or value not in (0, 1):
+        raise ValueError(f"{argument} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def floats(argument: str, value: Any, rule: str) -> np.ndarray:
+    """An array of float64 from what a user gave."""
+    try:
+        given = np.asarray(value)
+        if given.dtype.kind not in "biuf":
+            raise TypeError
+        return given.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{argument} must be {rule}, got {value!r}") from None
+
+
 def check_start(x0: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray | None:
     """The point to include in the initial population, inside of the bounds."""
     if x0 is None:
         return None
-    point = np.asarray(x0, dtype=np.float64)
+    point = floats("x0", x0, "a point of numbers")
     if point.shape != lower.shape:
         raise ValueError(f"x0 must have shape {lower.shape} like the bounds, got {point.shape}")
     outside = ~((point >= lower) & (point <= upper))
@@ -91,13 +123,15 @@ def initial_population(
     if isinstance(init, str):
         if init not in INITS:
             raise choice_error("init", init, INITS)
-        return None if init == "uniform" else lower + _design(init, size, lower.size, place) * (upper - lower)
+        if init == "uniform":
+            return None
+        return np.clip(lower + _design(init, size, lower.size, place) * (upper - lower), lower, upper)
     return init_array(init, lower, upper)
 
 
 def init_array(init: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """A population given as an array (S, D), inside of the bounds."""
-    population = np.asarray(init, dtype=np.float64)
+    population = floats("init", init, f"one of {INITS} or an array of points")
     if population.ndim != 2 or population.shape[1] != lower.size or len(population) < SMALLEST_POPULATION:
         raise ValueError(
             f"init must be one of {INITS} or an array of shape (S, {lower.size}) with S of at least "
@@ -121,3 +155,42 @@ def _design(init: str, size: int, dimension: int, place: tuple[int, str]) -> np.
         power = int(np.ceil(np.log2(size)))
         design = qmc.Sobol(dimension, rng=generator).random_base2(power)[:size]
     return design
+
+
+def choose_policy(policy: Any, portfolio: Any, scale: Any, crossover: Any) -> tuple[Policy, Portfolio]:
+    """The policy and the portfolio that it chooses from: its own one, the paper's, or the one given."""
+    f, cr = number("scale", scale, 0.0), number("crossover", crossover, 0.0)
+    chosen = known_policy(policy if policy is not None else best_policy())
+    own = getattr(chosen, "portfolio", None)
+    if portfolio is not None:
+        moves = _moves(portfolio, f, cr)
+        if policy is None and own is not None and [e.strategy for e in own] != [e.strategy for e in moves]:
+            chosen = load_policy("random")
+    elif own is not None:
+        moves = Portfolio(replace(entry, scale=f, crossover=cr) for entry in own)
+    else:
+        moves = paper_portfolio(f, cr)
+    return chosen, moves
+
+
+def known_policy(policy: Any) -> Policy:
+    """A policy by name, path or as an object; ValueError for an unknown one."""
+    if isinstance(policy, type):
+        raise ValueError(f"policy must be an object, not a class: give {policy.__name__}(), got {policy!r}")
+    try:
+        return load_policy(policy)
+    except KeyError as error:
+        raise ValueError(f"policy must be a known name or a policy file: {error}") from None
+
+
+def _moves(portfolio: Any, scale: float, crossover: float) -> Portfolio:
+    """The portfolio that a user gave; names alone take the run's F and CR."""
+    rule = "portfolio must be a list of strategy names or (strategy, F, CR)"
+    if isinstance(portfolio, str | bytes):
+        raise ValueError(f"{rule}, got {portfolio!r}")
+    try:
+        entries = [Entry(entry, scale, crossover) if isinstance(entry, str) else entry for entry in portfolio]
+        made = Portfolio(entries)
+        return Portfolio(replace(e, scale=float(e.scale), crossover=float(e.crossover)) for e in made)
+    except (TypeError, ValueError, KeyError) as error:
+        raise ValueError(f"{rule}, got {portfolio!r}: {error}") from None

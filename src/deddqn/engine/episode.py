@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from deddqn.policies.kernels import (
 from deddqn.policies.policy import CompiledPolicy, Policy
 from deddqn.problems.problem import Problem
 from deddqn.records import Record
-from deddqn.rewards import NEEDS_OPTIMUM, REWARD_SIGNATURE, reward_kernel
+from deddqn.rewards import NEEDS_OPTIMUM, NEEDS_SETUP, REWARD_SIGNATURE, reward_kernel
 from deddqn.streams import streams_at
 
 
@@ -36,6 +36,7 @@ class EpisodeSpec:
     problem, policy, portfolio, config : what, who, from which moves, how.
     seed, repeat : the run's place among others: streams are named by seed, problem, dimension and repeat.
     reward : name of the reward that the policy and the recorder are given.
+    reward_setup : the constants of the reward, for rewards that have some (see `deddqn.rewards.POTENTIAL`).
     observe : compute the features even if the policy does not need them.
     generations, window : gen and W of Table 2, the memory of the history features.
     """
@@ -47,6 +48,7 @@ class EpisodeSpec:
     seed: int = 0
     repeat: int = 0
     reward: str = "R2"
+    reward_setup: np.ndarray = field(default_factory=lambda: NO_SETUP, compare=False, repr=False)
     observe: bool = False
     generations: int = 10
     window: int = 50
@@ -60,6 +62,8 @@ class EpisodeSpec:
         for argument, least in (("generations", 2), ("window", 1), ("seed", 0), ("repeat", 0)):
             check_whole_number(argument, getattr(self, argument), least)
         reward_kernel(self.reward)
+        if self.reward in NEEDS_SETUP and self.reward_setup.size == 0:
+            raise ValueError(f"reward {self.reward!r} needs a reward_setup made for the problem, got none")
         if self.reward in NEEDS_OPTIMUM and self.problem.optimum is None:
             raise ValueError(f"reward {self.reward!r} needs a known optimum, but {self.problem.name!r} has none")
 
@@ -81,6 +85,12 @@ class EpisodeSpec:
         deferred = self.config.updating == "deferred"
         return self.config.population_size if deferred and self.observed else 0
 
+    @property
+    def size(self) -> int:
+        """float64 that the run needs in all."""
+        core, search, observer = self.sizes()
+        return EPISODE.size(**core) + SEARCH.size(**search) + OBSERVER.size(**observer)
+
     def sizes(self) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
         """The sizes of the fields of core, search and observer."""
         size, k = self.config.population_size, len(self.portfolio)
@@ -90,12 +100,6 @@ class EpisodeSpec:
             {"NP": size, "D": self.problem.dimension, "K": k},
             observer_sizes(k, self.generations, self.window, self.state_rows),
         )
-
-    @property
-    def size(self) -> int:
-        """float64 that the run needs in all."""
-        core, search, observer = self.sizes()
-        return EPISODE.size(**core) + SEARCH.size(**search) + OBSERVER.size(**observer)
 
 
 def write_episode(spec: EpisodeSpec, arena: np.ndarray) -> None:
@@ -110,6 +114,23 @@ def write_episode(spec: EpisodeSpec, arena: np.ndarray) -> None:
     bind(spec, arena)
 
 
+class Template:
+    """A run written once, to begin it many times: only the random streams of another repeat are made anew."""
+
+    def __init__(self, spec: EpisodeSpec) -> None:
+        self.spec = spec
+        self.arena = np.zeros(spec.size)
+        write_episode(spec, self.arena)
+        self._streams = SEARCH.view(self.arena, EPISODE.view(self.arena, 0).links[Link.SEARCH]).streams
+
+    def write(self, arena: np.ndarray, repeat: int) -> EpisodeSpec:
+        """Write repeat number `repeat` into `arena`, which has room for it; return its spec."""
+        spec, problem = replace(self.spec, repeat=repeat), self.spec.problem
+        self._streams[:] = streams_at(spec.seed, problem.seed_name, problem.dimension, repeat)
+        arena[: self.arena.size] = self.arena
+        return spec
+
+
 def bind(spec: EpisodeSpec, arena: np.ndarray) -> None:
     """Write the addresses of objective, policy and reward: again after a run came from another process."""
     links = EPISODE.view(arena, 0).links
@@ -117,7 +138,7 @@ def bind(spec: EpisodeSpec, arena: np.ndarray) -> None:
     links[Link.OBJECTIVE] = objective.address if spec.problem.evaluable else 0
     _link_array(links, Link.DATA, objective.data)
     links[Link.REWARD] = address_of(reward_kernel(spec.reward), REWARD_SIGNATURE)
-    _link_array(links, Link.REWARD_SETUP, NO_SETUP)
+    _link_array(links, Link.REWARD_SETUP, spec.reward_setup)
     _link_array(links, Link.SETUP, NO_SETUP)
     if isinstance(spec.policy, CompiledPolicy):
         kernels = spec.policy.kernels

@@ -23,7 +23,7 @@ class RunCurves(NamedTuple):
 
 def run_curves(result: OptimizeResult) -> RunCurves:
     """The curves of a result that was made with ``history=True``."""
-    if "history" not in result:
+    if not isinstance(result, OptimizeResult) or "history" not in result:
         raise ValueError("result must have a history: call minimize(..., history=True)")
     counts = np.asarray(result.history.strategy_counts, dtype=np.float64).reshape(-1, len(result.strategies))
     totals = np.maximum(counts.sum(axis=1, keepdims=True), 1.0)

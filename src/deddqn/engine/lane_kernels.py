@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import njit
 
 from deddqn.compiled import ENGINE, copy
-from deddqn.de.state import Count
+from deddqn.de.state import Count, Mark
 from deddqn.engine.loop import advance, propose_pending
 from deddqn.engine.memory import open_episode
 from deddqn.engine.outside import act, evaluate_proposed, observe
@@ -13,9 +13,9 @@ from deddqn.engine.outside import act, evaluate_proposed, observe
 
 @njit(**ENGINE)
 def advance_lanes(arenas, first, last, until):
-    """Run every lane until it has made `until` evaluations in all, or has ended."""
+    """Run every lane until it has made ``until[lane]`` evaluations in all, or has ended."""
     for lane in range(first, last):
-        advance(arenas[lane], until)
+        advance(arenas[lane], until[lane])
 
 
 @njit(**ENGINE)
@@ -24,6 +24,7 @@ def record_lanes(arenas, first, last, states, actions, rewards, ends, made):
 
     ``states`` (lanes, n, features) float32, ``actions`` (lanes, n), ``rewards`` (lanes, n), ``ends`` (lanes, n);
     ``made`` (lanes,) counts the decisions. A lane that ends stops; its first evaluations are made if they were not.
+    If ``states`` has a row more than there are decisions, the state that follows the last decision is written too.
     """
     for lane in range(first, last):
         arena = arenas[lane]
@@ -40,6 +41,19 @@ def record_lanes(arenas, first, last, states, actions, rewards, ends, made):
             ends[lane, k] = counts[Count.ENDED] != 0
             k += 1
         made[lane] = k
+        if states.shape[1] > actions.shape[1] and observe(arena) >= 0:
+            copy(features, states[lane, k])
+
+
+@njit(**ENGINE)
+def summarise_lanes(arenas, first, last, summary):
+    """Write best value so far, summed reward, evaluations and reason to end (see `End`) of every lane."""
+    for lane in range(first, last):
+        core, search, _ = open_episode(arenas[lane])
+        summary[lane, 0] = search.marks[Mark.F_BSF]
+        summary[lane, 1] = core.total_reward[0]
+        summary[lane, 2] = search.counts[Count.EVALUATIONS]
+        summary[lane, 3] = search.counts[Count.ENDED]
 
 
 @njit(**ENGINE)

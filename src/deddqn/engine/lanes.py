@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from deddqn.de.state import Count, End, Mark
-from deddqn.engine.episode import EpisodeSpec, write_episode
-from deddqn.engine.lane_kernels import act_lanes, advance_lanes, observe_lanes, record_lanes
+from deddqn.de.state import End
+from deddqn.engine.episode import EpisodeSpec, Template, write_episode
+from deddqn.engine.lane_kernels import act_lanes, advance_lanes, observe_lanes, record_lanes, summarise_lanes
 from deddqn.engine.loop import start
 from deddqn.engine.memory import Episode, view_episode
 from deddqn.features.layout import n_features
@@ -30,11 +30,23 @@ CHUNKS_PER_THREAD = 4  # lanes take different times; small chunks even that out
 class Record:
     """Decisions of all lanes, in order; lane k made ``made[k]`` of them."""
 
-    states: np.ndarray  # (lanes, n, features) float32: the state before each decision
+    states: np.ndarray  # (lanes, n, features) float32: the state before each decision; a row n has what follows
     actions: np.ndarray  # (lanes, n) int64
     rewards: np.ndarray  # (lanes, n)
     ends: np.ndarray  # (lanes, n) bool: the run ended with this decision
     made: np.ndarray  # (lanes,) int64
+
+    @classmethod
+    def empty(cls, lanes: int, decisions: int, width: int, *, ahead: bool = False) -> Record:
+        """Room for `decisions` decisions; `ahead` adds the state that follows them."""
+        shape = (lanes, decisions)
+        return cls(
+            states=np.zeros((lanes, decisions + ahead, width), dtype=np.float32),
+            actions=np.zeros(shape, dtype=np.int64),
+            rewards=np.zeros(shape),
+            ends=np.zeros(shape, dtype=np.bool_),
+            made=np.zeros(lanes, dtype=np.int64),
+        )
 
 
 class Lanes:
@@ -44,9 +56,10 @@ class Lanes:
     ----------
     specs : one run per lane, each with a compiled policy (see `EpisodeSpec`).
     threads : how many threads work on them; all cores by default.
+    room : float64 per lane if later runs need more than the first ones (see `EpisodeSpec.size`).
     """
 
-    def __init__(self, specs: Iterable[EpisodeSpec], *, threads: int | None = None) -> None:
+    def __init__(self, specs: Iterable[EpisodeSpec], *, threads: int | None = None, room: int = 0) -> None:
         self.specs = list(specs)
         if not self.specs:
             raise ValueError("specs must hold at least one run, got none")
@@ -56,82 +69,80 @@ class Lanes:
         if self.threads < 1:
             raise ValueError(f"threads must be at least 1, got {self.threads}")
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
-        self.arenas = np.zeros((len(self.specs), max(spec.size for spec in self.specs)))
-        self._episodes: list[Episode] = []
+        self.arenas = np.zeros((len(self.specs), max(room, max(spec.size for spec in self.specs))))
+        self._episodes: list[Episode | None] = [None] * len(self.specs)
+        self._width: int | None = None
         for lane in range(len(self)):
-            self._begin(lane)
-        self._episodes = [view_episode(arena) for arena in self.arenas]
+            write_episode(self.specs[lane], self.arenas[lane])
+            start(self.arenas[lane], True)
 
     def __len__(self) -> int:
         return len(self.specs)
 
-    def restart(self, lane: int, spec: EpisodeSpec) -> None:
-        """Begin another run in a lane; it must not need more room than the largest run so far."""
-        _check_policy(spec)
-        if spec.size > self.arenas.shape[1]:
-            raise ValueError(f"the run needs {spec.size} numbers, a lane has room for {self.arenas.shape[1]}")
-        self.specs[lane] = spec
-        self._begin(lane)
-        self._episodes[lane] = view_episode(self.arenas[lane])
-
-    def _begin(self, lane: int) -> None:
-        write_episode(self.specs[lane], self.arenas[lane])
+    def restart(self, lane: int, spec: EpisodeSpec | Template, repeat: int | None = None) -> None:
+        """Begin another run in a lane: of a spec, or (four times cheaper) repeat number `repeat` of a template."""
+        new = spec.spec if isinstance(spec, Template) else spec
+        _check_policy(new)
+        size = spec.arena.size if isinstance(spec, Template) else spec.size
+        if size > self.arenas.shape[1]:
+            raise ValueError(f"the run needs {size} numbers, a lane has room for {self.arenas.shape[1]}")
+        old = self.specs[lane]
+        if (len(old.portfolio), old.observed, old.config) != (len(new.portfolio), new.observed, new.config):
+            self._width = None
+        if isinstance(spec, Template):
+            new = spec.write(self.arenas[lane], new.repeat if repeat is None else repeat)
+        else:
+            write_episode(new, self.arenas[lane])
+        self.specs[lane], self._episodes[lane] = new, None
         start(self.arenas[lane], True)
 
-    def _each(self, kernel: Callable[..., Any], *arguments: Any) -> None:
-        """Call ``kernel(arenas, first, last, ...)`` for chunks of lanes on all threads."""
+    def each(self, kernel: Callable[..., Any], *arguments: Any) -> None:
+        """Call a lane kernel, ``kernel(arenas, first, last, ...)``, for chunks of lanes on all threads."""
         chunk = -(-len(self) // (self.threads * CHUNKS_PER_THREAD))
-        try:
-            if self._pool is None or len(self) == 1:
-                kernel(self.arenas, 0, len(self), *arguments)
-                return
-            jobs = [
-                self._pool.submit(kernel, self.arenas, first, min(first + chunk, len(self)), *arguments)
-                for first in range(0, len(self), chunk)
-            ]
-            errors = [error for job in jobs if (error := job.exception()) is not None]
-            if errors:
-                raise errors[0]
-        except RuntimeError:
-            self._raise_python_error()
-            raise
+        if self._pool is None or len(self) == 1:
+            kernel(self.arenas, 0, len(self), *arguments)
+            return
+        jobs = [
+            self._pool.submit(kernel, self.arenas, first, min(first + chunk, len(self)), *arguments)
+            for first in range(0, len(self), chunk)
+        ]
+        errors = [error for job in jobs if (error := job.exception()) is not None]
+        if errors:
+            raise errors[0]
 
-    def _raise_python_error(self) -> None:
-        """Raise the first exception that Python objectives left behind; the others are forgotten, so runs can go on."""
-        raised: BaseException | None = None
-        for spec in self.specs:
-            try:
-                spec.problem.raise_python_error()
-            except BaseException as error:
-                raised = raised if raised is not None else error
-        if raised is not None:
-            raise raised from None
-
-    def advance(self, until: int | None = None) -> None:
-        """Run every lane until it made `until` evaluations in all (by default until it ends)."""
+    def advance(self, until: int | np.ndarray | None = None) -> None:
+        """Run every lane until it made `until` evaluations in all (one number, or one per lane; or until it ends)."""
         limit = max(spec.config.budget for spec in self.specs) if until is None else until
-        self._each(advance_lanes, limit)
+        self.each(advance_lanes, np.broadcast_to(np.asarray(limit, dtype=np.int64), (len(self),)).copy())
 
-    def record(self, decisions: int) -> Record:
-        """Run every lane for `decisions` decisions (fewer where it ends) and write down what happened."""
+    def record(self, decisions: int, *, out: Record | None = None) -> Record:
+        """Run every lane for `decisions` decisions (fewer where it ends) and write down what happened.
+
+        `out` is written instead of a new record; its states may be wider than the features, and a row longer.
+        """
         check_whole_number("decisions", decisions, 0)
-        width = self._common_width()
-        self._check_sequential()
-        shape = (len(self), decisions)
-        record = Record(
-            states=np.zeros((*shape, width), dtype=np.float32),
-            actions=np.zeros(shape, dtype=np.int64),
-            rewards=np.zeros(shape),
-            ends=np.zeros(shape, dtype=np.bool_),
-            made=np.zeros(len(self), dtype=np.int64),
-        )
-        self._each(record_lanes, record.states, record.actions, record.rewards, record.ends, record.made)
+        if self._width is None:
+            self._width = self._recorded_width()
+        record = Record.empty(len(self), decisions, self._width) if out is None else out
+        if record.actions.shape != (len(self), decisions) or record.states.shape[2] < self._width:
+            raise ValueError(f"out must hold {(len(self), decisions)} decisions, got {record.actions.shape}")
+        self.each(record_lanes, record.states, record.actions, record.rewards, record.ends, record.made)
         return record
+
+    def _recorded_width(self) -> int:
+        self._check_sequential()
+        return self._common_width()
+
+    def summary(self) -> np.ndarray:
+        """(lanes, 4): best value so far, summed reward, evaluations, and why the run ended (see `End`)."""
+        summary = np.zeros((len(self), 4))
+        summarise_lanes(self.arenas, 0, len(self), summary)
+        return summary
 
     def observe(self) -> np.ndarray:
         """The states (lanes, features) of the decisions that are due; for policies outside (see `act`)."""
         states = np.zeros((len(self), self._common_width()))
-        self._each(observe_lanes, states)
+        self.each(observe_lanes, states)
         return states
 
     def act(self, actions: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -144,7 +155,7 @@ class Lanes:
         self._check_sequential()
         states = np.zeros((len(self), self._common_width()))
         rewards, ends = np.zeros(len(self)), np.zeros(len(self), dtype=np.bool_)
-        self._each(act_lanes, chosen.astype(np.int64), rewards, ends, states)
+        self.each(act_lanes, chosen.astype(np.int64), rewards, ends, states)
         return states, rewards, ends
 
     def _check_sequential(self) -> None:
@@ -166,37 +177,39 @@ class Lanes:
     @property
     def episodes(self) -> list[Episode]:
         """The runs' memory as named NumPy views, one per lane."""
-        return self._episodes
+        self._episodes = [e or view_episode(arena) for e, arena in zip(self._episodes, self.arenas, strict=True)]
+        return [e for e in self._episodes if e is not None]
 
     @property
     def ended(self) -> np.ndarray:
         """(lanes,) bool: which runs are over."""
-        return np.array([e.search.counts[Count.ENDED] != End.NOT_YET for e in self._episodes])
+        return self.summary()[:, 3] != End.NOT_YET
 
     @property
     def evaluations(self) -> np.ndarray:
         """(lanes,) evaluations made."""
-        return np.array([e.search.counts[Count.EVALUATIONS] for e in self._episodes])
+        return self.summary()[:, 2].astype(np.int64)
 
     @property
     def best_values(self) -> np.ndarray:
         """(lanes,) best value so far."""
-        return np.array([e.search.marks[Mark.F_BSF] for e in self._episodes])
+        return self.summary()[:, 0]
 
     @property
     def errors(self) -> np.ndarray:
         """(lanes,) best value so far minus the optimum; NaN where that is unknown."""
-        return self.best_values - np.array([e.search.marks[Mark.OPTIMUM] for e in self._episodes])
+        optima = [spec.problem.optimum for spec in self.specs]
+        return self.best_values - np.array([np.nan if optimum is None else optimum for optimum in optima])
 
     @property
     def total_rewards(self) -> np.ndarray:
         """(lanes,) sum of the rewards of each run so far."""
-        return np.array([e.core.total_reward[0] for e in self._episodes])
+        return self.summary()[:, 1]
 
     @property
     def strategy_counts(self) -> list[np.ndarray]:
         """Per lane: how often each operator was applied."""
-        return [e.search.applications.copy() for e in self._episodes]
+        return [e.search.applications.copy() for e in self.episodes]
 
 
 def _check_policy(spec: EpisodeSpec) -> None:

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeResult
 
+from deddqn.engine.arguments import flag, whole_number
+from deddqn.engine.evaluators import is_parallel
 from deddqn.engine.optimizer import Optimizer
-from deddqn.engine.polish import polish_result, polishing_share
+from deddqn.engine.polish import Polish, polishing_share
 from deddqn.policies.policy import Policy
 from deddqn.problems.problem import Problem
+from deddqn.problems.python_objective import as_value
 
 
 def minimize(
@@ -56,7 +59,8 @@ def minimize(
     portfolio : the moves to choose from: strategy names, or (strategy, F, CR). The policy's own by default.
     maxfun : the most evaluations, exactly respected; the initial population counts.
     maxiter : the most generations.
-    maxtime : seconds after which no further evaluation begins.
+    maxtime : seconds after which no further evaluation begins (with vectorized or a map-like: no generation);
+        compiling the loop, once per installation, does not count.
     ftarget : stop when a value is not above this.
     tol, atol : stop when the deviation of the population's values is at most ``atol + tol * abs(mean)``.
     population_size, scale, crossover : NP, F and CR.
@@ -88,17 +92,24 @@ def minimize(
     box = bounds
     if isinstance(fun, Problem):
         if bounds is not None:
-            raise ValueError("bounds must be left out when fun is a Problem, which has its own")
+            raise ValueError(f"bounds must be left out when fun is a Problem, which has its own, got {bounds!r}")
         box = fun
+    elif not callable(fun):
+        raise ValueError(f"fun must be callable, got {fun!r}")
     elif bounds is None:
         raise ValueError("bounds must be given as (lower, upper) pairs, got None")
-    parallel = vectorized or callable(workers) or workers != 1
-    kept = polishing_share(maxfun, population_size) if polish else 0
+    flags = {"vectorized": vectorized, "polish": polish, "disp": disp}
+    vectorized, polish, disp = (flag(name, value) for name, value in flags.items())
+    evaluations, size = whole_number("maxfun", maxfun, 1), whole_number("population_size", population_size, 6)
+    if polish:
+        evaluations -= polishing_share(evaluations, len(init) if isinstance(init, list | np.ndarray) else size)
+    if updating is None:
+        updating = "deferred" if is_parallel(vectorized, workers) else "sequential"
     optimizer = Optimizer(
         box,
         policy=policy,
         portfolio=portfolio,
-        maxfun=maxfun - kept,
+        maxfun=evaluations,
         maxiter=maxiter,
         ftarget=ftarget,
         tol=tol,
@@ -107,7 +118,7 @@ def minimize(
         scale=scale,
         crossover=crossover,
         repair=repair,
-        updating=updating if updating is not None else ("deferred" if parallel else "sequential"),
+        updating=updating,
         x0=x0,
         init=init,
         rng=rng,
@@ -123,12 +134,14 @@ def minimize(
         maxtime=maxtime,
         disp=disp,
     )
-    if polish and np.isfinite(result.fun):
-        return polish_result(result, _one_point(fun, args, vectorized), optimizer, maxfun - result.nfev)
+    if polish and np.isfinite(result.fun) and not {"interrupted", "maxtime"} & set(optimizer.stop()):
+        budget = int(maxfun) - result.nfev
+        local = Polish(_one_point(fun, args, vectorized), optimizer.search_bounds, budget, optimizer.deadline)
+        return local.improve(result, stoppable=disp)
     return result
 
 
 def _one_point(fun: Callable[..., Any], args: tuple[Any, ...], vectorized: bool) -> Callable[[np.ndarray], float]:
-    if vectorized:
-        return lambda x: float(np.asarray(fun(x[:, None], *args))[0])
-    return lambda x: float(fun(x, *args))
+    if vectorized and not isinstance(fun, Problem):
+        return lambda x: as_value(np.asarray(fun(x[:, None], *args))[0])
+    return lambda x: as_value(fun(x, *args))

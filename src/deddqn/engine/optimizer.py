@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult
 
 from deddqn.de.config import DEConfig
-from deddqn.de.portfolio import Portfolio, paper_portfolio
 from deddqn.de.state import Count, End, Mark
 from deddqn.engine.arguments import (
     check_start,
+    choose_policy,
+    flag,
+    floats,
     init_array,
     initial_population,
     number,
@@ -28,7 +30,6 @@ from deddqn.engine.episode import EpisodeSpec
 from deddqn.engine.history import History
 from deddqn.engine.run import Run
 from deddqn.policies.policy import Policy
-from deddqn.policies.registry import best_policy, load_policy
 from deddqn.problems.problem import Problem
 
 _MESSAGES = {
@@ -101,6 +102,7 @@ class Optimizer:
         evaluations = whole_number("maxfun", maxfun, 1)
         if evaluations < size:
             raise ValueError(f"maxfun must be at least the population size {size}, got {maxfun}")
+        keep_history = flag("history", history)
         self._limits = Limits(
             None if maxiter is None else whole_number("maxiter", maxiter, 1),
             None if ftarget is None else number("ftarget", ftarget),
@@ -112,22 +114,24 @@ class Optimizer:
             budget=evaluations,
             repair=repair,
             updating=updating,
-            target_value=-np.inf if ftarget is None else float(ftarget),
+            target_value=-np.inf if self._limits.ftarget is None else self._limits.ftarget,
         )
         chosen, moves = choose_policy(policy, portfolio, scale, crossover)
         root = root_seed(rng, seed)
         spec = EpisodeSpec(problem=problem, policy=chosen, portfolio=moves, config=config, seed=root)
         start = check_start(x0, *box)
         place = (root, problem.seed_name)
-        self._adopt(Run(spec, initial_population(init, size, *box, place)), History() if history else None)
+        self._adopt(Run(spec, initial_population(init, size, *box, place)), History() if keep_history else None)
         if start is not None:
             self._run.search.parents[0] = start
 
     def _adopt(self, run: Run, history: History | None) -> None:
         self._run = run
         self._history = history
-        self._handed: set[int] = set()
-        self._reasons: set[str] = set()
+        self._asked: set[int] = set()  # points of this generation whose values are expected
+        self._handed: set[int] = set()  # ... that are not handed out again: after loading, others may need them
+        self._reasons: set[str] = set()  # why the last call of `optimize` ended before the search did
+        self.deadline: float | None = None  # of the last call of `optimize` with maxtime
 
     @property
     def seed(self) -> int:
@@ -138,6 +142,17 @@ class Optimizer:
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper bounds."""
         return self._run.spec.problem.lower, self._run.spec.problem.upper
+
+    @property
+    def search_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """The bounds that points keep to; infinite for a problem whose bounds are only there to begin in."""
+        search = self._run.search
+        return search.search_lower.copy(), search.search_upper.copy()
+
+    @property
+    def problem(self) -> Problem:
+        """What is searched: the problem given, or the box of the bounds."""
+        return self._run.spec.problem
 
     @property
     def maxfun(self) -> int:
@@ -151,47 +166,58 @@ class Optimizer:
 
         With `n` at most so many. Points that were handed out are not handed out again until they are told.
         """
+        wanted = None if n is None else whole_number("n", n, 1)
+        self._reasons.clear()
         first, last = self._run.ask()
         waiting = [i for i in range(first, last) if i not in self._handed and not self._run.told[i]]
         if last > first and not waiting:
-            raise ValueError("ask: all points of this generation are handed out; tell their values first")
-        chosen = waiting if n is None else waiting[: whole_number("n", n, 1)]
+            raise ValueError("ask: all points that can be evaluated now are handed out; tell their values first")
+        chosen = waiting[:wanted]
         self._handed.update(chosen)
-        return self._run.points[chosen].copy()
+        self._asked.update(chosen)
+        return self._run.points[chosen]
 
     def tell(self, points: Any, values: Any) -> None:
         """Enter the values of asked points, in any order and in parts."""
-        rows = np.atleast_2d(np.asarray(points, dtype=np.float64))
-        told = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        rows = np.atleast_2d(floats("points", points, "points that ask gave, (D,) or (k, D)"))
+        told = np.atleast_1d(floats("values", values, "one number per point"))
         if told.shape != (len(rows),):
             raise ValueError(f"values must be one per point ({len(rows)}), got shape {told.shape}")
         for i, value in zip(self._matched(rows), told, strict=True):
+            self._asked.discard(i)
             self._handed.discard(i)
             self._run.tell(i, float(value))
             if self._run.between_generations:
-                self._handed.clear()
                 self._note_generation()
 
     def _matched(self, rows: np.ndarray) -> list[int]:
         """The numbers of the asked points, each once; unknown points are an error before anything is entered."""
-        open_points = {i: self._run.points[i] for i in sorted(self._handed)}
+        points, told = self._run.points, self._run.told
+        waiting: dict[bytes, list[int]] = {}
+        for i in sorted(self._asked, reverse=True):
+            if not told[i]:
+                waiting.setdefault(_key(points[i]), []).append(i)
         matched = []
         for row in rows:
-            match = next((i for i, point in open_points.items() if np.array_equal(point, row)), None)
-            if match is None:
+            same = waiting.get(_key(row))
+            if not same:
                 raise ValueError(f"points must come from ask and be told once, got {row}")
-            del open_points[match]
-            matched.append(match)
+            matched.append(same.pop())
         return matched
 
     def _note_generation(self) -> None:
+        self._asked.clear()
+        self._handed.clear()
         if self._history is not None:
             self._history.note(self._run)
 
     # Stopping and results
 
     def stop(self) -> dict[str, str]:
-        """Why the search is over, as {reason: message}; empty while it goes on."""
+        """Why the search is over, as {reason: message}; empty while it goes on.
+
+        That a callback, the clock or Ctrl-C ended `optimize` counts until the search goes on or is loaded again.
+        """
         search, limits = self._run.search, self._limits
         reasons = set(self._reasons)
         if self._run.ended == End.BUDGET:
@@ -232,7 +258,7 @@ class Optimizer:
         stopped = self.stop()
         found = bool(np.isfinite(self._run.best_value))
         result = OptimizeResult(
-            x=search.best_point.copy(),
+            x=(search.best_point if self._run.evaluations else search.parents[0]).copy(),
             fun=self._run.best_value,
             nfev=self._run.evaluations,
             nit=self._run.generation,
@@ -273,10 +299,12 @@ class Optimizer:
         disp: bool = False,
     ) -> OptimizeResult:
         """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`."""
-        deadline = None if maxtime is None else time.monotonic() + number("maxtime", maxtime, 0.0)
-        drive = Drive(self._run, fun, args=args, vectorized=vectorized, workers=workers, deadline=deadline)
+        show = flag("disp", disp)
+        if callback is not None and not callable(callback):
+            raise ValueError(f"callback must be callable, got {callback!r}")
+        seconds = None if maxtime is None else number("maxtime", maxtime, 0.0)
+        drive = Drive(self._run, fun, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
         self._reasons.clear()
-        self._handed.clear()
         try:
             with drive:
                 while not self.stop():
@@ -284,23 +312,22 @@ class Optimizer:
                         self._reasons.add("maxtime")
                         break
                     self._note_generation()
-                    if disp:
+                    if show:
                         print(self._line())
                     if callback is not None and self._asked_to_stop(callback):
                         self._reasons.add("callback")
         except KeyboardInterrupt:
-            if not disp:
+            if not show:
                 raise
             self._reasons.add("interrupted")
+        self.deadline = drive.deadline
         result = self.result
-        if disp:
+        if show:
             print(result.message)
         return result
 
     def _asked_to_stop(self, callback: Callable[..., Any]) -> bool:
         """Call a callback of either scipy style after a generation."""
-        import inspect
-
         try:
             names = set(inspect.signature(callback).parameters)
         except (TypeError, ValueError):
@@ -330,44 +357,44 @@ class Optimizer:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, policy: Policy | None = None) -> Optimizer:
-        """A saved search; `policy` only if it was one of your own objects."""
-        from deddqn.engine.saving import load_state
+        """A saved search.
+
+        `policy` is needed, and allowed, only if the search was made with an object of yours: then it is that object,
+        as it was when the search was saved.
+        """
+        from deddqn.engine.saving import load_state, unreadable
 
         optimizer = cls.__new__(cls)
-        optimizer._restore(load_state(path), policy)
+        with unreadable(path):
+            state = load_state(path)
+        with unreadable(path, only=(KeyError, TypeError, IndexError, AttributeError, OverflowError)):
+            optimizer._restore(state, policy)
         return optimizer
 
     def __getstate__(self) -> dict[str, Any]:
         from deddqn.engine.saving import state_of
 
         history = None if self._history is None else self._history.arrays()
-        return state_of(self._run, self._limits, history, sorted(self._reasons))
+        return {
+            **state_of(self._run),
+            "limits": asdict(self._limits),
+            "history": history,
+            "asked": sorted(self._asked),
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._restore(state, None)
 
     def _restore(self, state: dict[str, Any], policy: Policy | None) -> None:
-        from deddqn.engine.saving import spec_of
+        from deddqn.engine.saving import check_arena, spec_of
 
         spec = spec_of(state, policy)
         self._limits = Limits(**state["limits"])
         history = None if state["history"] is None else History.from_arrays(state["history"])
+        check_arena(spec, state["arena"])
         self._adopt(Run.resume(spec, state["arena"]), history)
-        self._reasons = set(state["reasons"])
+        self._asked = set(state["asked"])
 
 
-def choose_policy(policy: Any, portfolio: Any, scale: float, crossover: float) -> tuple[Policy, Portfolio]:
-    """The policy and the portfolio that it chooses from: its own one, the paper's, or the one given."""
-    number("scale", scale, 0.0)
-    number("crossover", crossover, 0.0)
-    chosen = load_policy(policy if policy is not None else best_policy())
-    own = getattr(chosen, "portfolio", None)
-    if portfolio is not None:
-        moves = Portfolio(portfolio)
-        if policy is None and own is not None and [e.strategy for e in own] != [e.strategy for e in moves]:
-            chosen = load_policy("random")
-    elif own is not None:
-        moves = Portfolio(replace(entry, scale=scale, crossover=crossover) for entry in own)
-    else:
-        moves = paper_portfolio(scale, crossover)
-    return chosen, moves
+def _key(point: np.ndarray) -> bytes:
+    return (point + 0.0).tobytes()  # -0.0 and 0.0 are the same point

@@ -2,53 +2,74 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, OptimizeResult
 from scipy.optimize import minimize as local_minimize
 
-from deddqn.engine.optimizer import Optimizer
+LARGE = 1e300  # what L-BFGS-B is told where there is no finite value
 
 
-class _BudgetUsed(Exception):
+class _Enough(Exception):
     pass
 
 
-def polishing_share(maxfun: Any, population_size: Any) -> int:
+def polishing_share(maxfun: int, population_size: int) -> int:
     """Evaluations that are kept for polishing: a tenth of all, as far as the initial population allows."""
-    try:
-        return max(0, min(int(maxfun) // 10, int(maxfun) - int(population_size)))
-    except (TypeError, ValueError):
-        return 0  # the optimizer's own checks say what is wrong
+    return max(0, min(maxfun // 10, maxfun - population_size))
 
 
-def polish_result(
-    result: OptimizeResult, function: Callable[[np.ndarray], float], optimizer: Optimizer, budget: int
-) -> OptimizeResult:
-    """Improve `result` with at most `budget` evaluations; it changes only for the better."""
-    lower, upper = optimizer.bounds
-    best: dict[str, Any] = {"x": result.x, "fun": result.fun}
-    used = 0
+class Polish:
+    """Local search from a result, which changes only for the better.
 
-    def counted(x: np.ndarray) -> float:
-        nonlocal used
-        if used >= budget:
-            raise _BudgetUsed
-        used += 1
-        point = np.clip(x, lower, upper)
-        value = function(point.copy())
-        if value < best["fun"]:
-            best.update(x=point, fun=float(value))
-        return value if np.isfinite(value) else 1e300
+    Parameters
+    ----------
+    function : of one point.
+    bounds : lower and upper bounds of the search, infinite where there are none.
+    budget : the most evaluations.
+    deadline : moment of the monotonic clock after which no evaluation begins, or None.
+    """
 
-    if budget > 0:
+    def __init__(
+        self,
+        function: Callable[[np.ndarray], float],
+        bounds: tuple[np.ndarray, np.ndarray],
+        budget: int,
+        deadline: float | None,
+    ) -> None:
+        self.function, self.bounds, self.budget, self.deadline = function, bounds, budget, deadline
+        self.used = self.non_finite = 0
+
+    def improve(self, result: OptimizeResult, *, stoppable: bool = False) -> OptimizeResult:
+        """Improve `result`; Ctrl-C ends it with what was found if `stoppable`, else it raises."""
+        self.best_point, self.best_value = result.x, result.fun
+        interrupted = ""
         try:
-            local_minimize(counted, result.x, method="L-BFGS-B", bounds=Bounds(lower, upper))
-        except _BudgetUsed:
+            if self.budget > 0:
+                local_minimize(self._value, result.x, method="L-BFGS-B", bounds=Bounds(*self.bounds))
+        except _Enough:
             pass
-    improved = best["fun"] < result.fun
-    result.update(best, nfev=result.nfev + used)
-    result.message += f" Polishing took {used} evaluations{'' if improved else ' and found nothing better'}."
-    return result
+        except KeyboardInterrupt:
+            if not stoppable:
+                raise
+            interrupted = " and was interrupted"
+        found = "" if self.best_value < result.fun else " and found nothing better"
+        result.update(x=self.best_point, fun=self.best_value, nfev=result.nfev + self.used)
+        result.non_finite += self.non_finite
+        result.message += f" Polishing took {self.used} evaluations{found}{interrupted}."
+        return result
+
+    def _value(self, x: np.ndarray) -> float:
+        if self.used >= self.budget or (self.deadline is not None and time.monotonic() >= self.deadline):
+            raise _Enough
+        point = np.clip(x, *self.bounds)
+        value = self.function(point.copy())
+        self.used += 1
+        if not np.isfinite(value):  # -inf is no best value either
+            self.non_finite += 1
+            return LARGE
+        if value < self.best_value:
+            self.best_point, self.best_value = point, value
+        return value

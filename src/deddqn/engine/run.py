@@ -140,14 +140,10 @@ class Run:
 
     def advance(self, until: int) -> None:
         """Evaluate the problem until `until` evaluations are made in all, or the run ends."""
-        try:
-            if self.compiled:
-                advance(self.arena, until)
-            else:
-                self._advance_in_python(until)
-        except RuntimeError:
-            self.spec.problem.raise_python_error()
-            raise
+        if self.compiled:
+            advance(self.arena, until)
+        else:
+            self._advance_in_python(until)
 
     def _advance_in_python(self, until: int) -> None:
         while not self.ended and self.evaluations + int(self.search.counts[Count.TOLD]) - self._cursor < until:

@@ -12,10 +12,11 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import deddqn
 from deddqn.baselines.optional import optional_import
 from deddqn.experiments.scoring import TRAINING_SUITE, Arena, places, score, standard_error
 from deddqn.names import unknown_name
@@ -24,7 +25,7 @@ from deddqn.policies.adaptive import ADAPTIVE, default_parameters
 FINALISTS = 4
 FINAL_REPEATS, CHECK_REPEATS = 10_000, 20_000  # first repeats of the final and of the check
 FINAL_FACTOR = 3  # runs per problem there, as a multiple of those of a trial
-LIBRARIES = ("deddqn", "numba", "numpy", "optuna")
+LIBRARIES = ("numba", "numpy", "optuna")
 
 
 @dataclass(frozen=True)
@@ -177,15 +178,12 @@ def decide(tuning: Tuning, study: Any) -> dict[str, Any]:
         "trials": len(finished(study)),
         "command": tuning.command,
         **{key: value for key, value in tuning.settings.items() if key != "space"},
-        "versions": {library: _version(library) for library in LIBRARIES},
+        "versions": _versions(),
     }
 
 
-def _version(library: str) -> str:
-    try:
-        return version(library)
-    except PackageNotFoundError:
-        return "unknown"
+def _versions() -> dict[str, str]:
+    return {"deddqn": deddqn.__version__, **{library: version(library) for library in LIBRARIES}}
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

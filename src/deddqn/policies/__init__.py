@@ -1,9 +1,11 @@
 """Who chooses the strategy: one protocol, one file per policy."""
 
-from deddqn.policies.ddqn import PolicyFileError, load_policy_file, network_policy, save_policy
+from deddqn.policies.ddqn import load_policy_file, network_policy, save_policy
+from deddqn.policies.files import PolicyFileError
 from deddqn.policies.fixed import fixed, mixture, uniform_policy
 from deddqn.policies.policy import CompiledPolicy, Policy
 from deddqn.policies.registry import best_policy, load_policy, policy_names, register_policy
+from deddqn.policies.softmax import save_softmax, softmax_policy
 
 __all__ = [
     "CompiledPolicy",
@@ -18,5 +20,7 @@ __all__ = [
     "policy_names",
     "register_policy",
     "save_policy",
+    "save_softmax",
+    "softmax_policy",
     "uniform_policy",
 ]

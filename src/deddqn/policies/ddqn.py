@@ -1,32 +1,25 @@
 """The learned policy in its online phase (Algorithm 2): a Q-network read from a policy file, greedy.
 
-A policy file is safetensors: ``layers.<k>.weight`` (outputs, inputs) and ``layers.<k>.bias`` in float32, and JSON
-metadata with the portfolio, the version of the feature layout, dim^max and where the weights come from.
+In a policy file (see `files`) a network is ``layers.<k>.weight`` (outputs, inputs) and ``layers.<k>.bias`` in float32.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from deddqn.de.portfolio import PAPER, Portfolio
-from deddqn.features.layout import LAYOUT_VERSION, n_features
+from deddqn.features.layout import n_features
+from deddqn.policies import softmax
+from deddqn.policies.files import PolicyFileError, read_policy_file, write_policy_file
 from deddqn.policies.kernels import PolicyKernels
 from deddqn.policies.network import choose_by_value, memory_size, pack_network
 from deddqn.policies.policy import CompiledPolicy
 
-FORMAT = "deddqn-policy-1"
-
-
-class PolicyFileError(ValueError):
-    """A policy file that cannot be used; the message says why."""
+KIND = "network"
 
 
 def network_policy(
@@ -100,44 +93,26 @@ def save_policy(
     _check_max_dimension(max_dimension)
     tensors = {f"layers.{k}.weight": np.ascontiguousarray(w, dtype=np.float32) for k, w in enumerate(weights)}
     tensors |= {f"layers.{k}.bias": np.ascontiguousarray(b, dtype=np.float32) for k, b in enumerate(biases)}
-    facts = {
-        "format": FORMAT,
-        "name": name,
-        "layout_version": LAYOUT_VERSION,
-        "portfolio": [[e.strategy, e.scale, e.crossover] for e in portfolio],
-        "max_dimension": max_dimension,
-        "provenance": provenance or {},
-    }
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        save_file(tensors, temporary, metadata={"deddqn": json.dumps(facts)})
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_policy_file(
+        path,
+        tensors,
+        kind=KIND,
+        name=name,
+        portfolio=portfolio,
+        max_dimension=max_dimension,
+        provenance=provenance,
+    )
 
 
 def load_policy_file(path: str | os.PathLike[str]) -> CompiledPolicy:
-    """Read a policy file; a wrong, truncated or non-finite one is refused with the reason."""
+    """Read a policy file of any kind; a wrong, truncated or non-finite one is refused with the reason."""
+    tensors, facts = read_policy_file(path)
+    kind = facts.get("kind", KIND)
+    if kind not in _KINDS:
+        raise PolicyFileError(f"{path} holds a policy of kind {kind!r}, this version knows {', '.join(_KINDS)}")
     try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
-    except FileNotFoundError:
-        raise PolicyFileError(f"no policy file at {path}") from None
-    except (SafetensorError, OSError) as error:
-        raise PolicyFileError(f"{path} is not a whole safetensors file: {error}") from error
-    facts = _read_facts(path, metadata)
-    depth = sum(key.endswith(".weight") for key in tensors)
-    try:
-        weights = [tensors[f"layers.{k}.weight"] for k in range(depth)]
-        biases = [tensors[f"layers.{k}.bias"] for k in range(depth)]
-    except KeyError as error:
-        raise PolicyFileError(f"{path} has no tensor {error}") from None
-    try:
-        return network_policy(
-            weights,
-            biases,
+        return _KINDS[kind](
+            tensors,
             name=facts["name"],
             portfolio=Portfolio(tuple(entry) for entry in facts["portfolio"]),
             max_dimension=int(facts["max_dimension"]),
@@ -147,17 +122,15 @@ def load_policy_file(path: str | os.PathLike[str]) -> CompiledPolicy:
         raise PolicyFileError(f"{path}: {error}") from error
 
 
-def _read_facts(path: str | os.PathLike[str], metadata: dict[str, str]) -> dict[str, Any]:
+def _network_from(tensors: dict[str, np.ndarray], **facts: Any) -> CompiledPolicy:
+    depth = sum(key.endswith(".weight") for key in tensors)
     try:
-        facts: dict[str, Any] = json.loads(metadata["deddqn"])
-    except (KeyError, json.JSONDecodeError):
-        raise PolicyFileError(f"{path} has no deddqn metadata: it is not a policy file") from None
-    if not isinstance(facts, dict):
-        raise PolicyFileError(f"{path} has no deddqn metadata: it is not a policy file")
-    if facts.get("format") != FORMAT:
-        raise PolicyFileError(f"{path} has format {facts.get('format')!r}, this version reads {FORMAT!r}")
-    if facts.get("layout_version") != LAYOUT_VERSION:
-        raise PolicyFileError(
-            f"{path} was made for feature layout {facts.get('layout_version')}, this version has {LAYOUT_VERSION}"
-        )
-    return facts
+        weights = [tensors[f"layers.{k}.weight"] for k in range(depth)]
+        biases = [tensors[f"layers.{k}.bias"] for k in range(depth)]
+    except KeyError as error:
+        raise PolicyFileError(f"the file has no tensor {error}") from None
+    return network_policy(weights, biases, **facts)
+
+
+_KINDS: dict[str, Callable[..., CompiledPolicy]] = {KIND: _network_from, softmax.KIND: softmax.from_tensors}
+"""How the policies of each kind are made from the tensors of their file."""

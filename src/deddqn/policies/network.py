@@ -44,6 +44,20 @@ def pack_network(weights: list[np.ndarray], biases: list[np.ndarray], epsilon: f
     return np.concatenate(parts).view(np.float64).copy()
 
 
+def network_views(setup: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Per layer, weights ``(outputs, inputs)`` and bias of a packed network as views: writing them changes it."""
+    n_layers = int(setup[N_LAYERS])
+    widths = setup[WIDTHS : WIDTHS + n_layers + 1].astype(int).tolist()
+    floats, start = setup.view(np.float32), 2 * _header_size(n_layers)
+    views = []
+    for n_in, n_out in zip(widths, widths[1:], strict=False):
+        size = (1 + n_in) * padded(n_out)
+        block = floats[start : start + size].reshape(1 + n_in, -1)
+        views.append((block[1:, :n_out].T, block[0, :n_out]))
+        start += size
+    return views
+
+
 def memory_size(setup: np.ndarray) -> int:
     """float64 that a run needs for a network: two layers of activations and the list of the active inputs."""
     widest = int(max(setup[WIDTHS : WIDTHS + 1 + int(setup[N_LAYERS])]))

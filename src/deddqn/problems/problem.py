@@ -111,14 +111,10 @@ class Problem:
         if self._call is None:
             data = self.objective.data
             self._call = (self.objective.address, data.ctypes.data, data.size, self._work)
-        try:
-            if points.shape == self._shape:
-                gauss = self._noise.standard_normal() if self.noisy else 0.0
-                return evaluate_point(*self._call, points, gauss)
-            return self._evaluate_batch(points)
-        except RuntimeError:
-            self.raise_python_error()
-            raise
+        if points.shape == self._shape:
+            gauss = self._noise.standard_normal() if self.noisy else 0.0
+            return evaluate_point(*self._call, points, gauss)
+        return self._evaluate_batch(points)
 
     def _evaluate_batch(self, points: np.ndarray) -> np.ndarray:
         if points.ndim != 2 or points.shape[1] != self.dimension:
@@ -129,13 +125,6 @@ class Problem:
         noise = self._noise.standard_normal(len(points)) if self.noisy else np.empty(0)
         evaluate_batch(*self._call, points, noise, values)  # type: ignore[misc]
         return values
-
-    def raise_python_error(self) -> None:
-        """Raise the exception that a Python objective left behind, if there is one."""
-        python = self.objective.python
-        error = python.take_error() if python is not None else None
-        if error is not None:
-            raise error.with_traceback(error.__traceback__) from None
 
     @classmethod
     def box(cls, lower: Any, upper: Any, *, name: str = USER_FUNCTION) -> Problem:
@@ -174,7 +163,7 @@ def _objective_of(function: Callable[[np.ndarray], Any], dimension: int) -> Obje
 
         @njit(nogil=True, error_model="numpy")
         def kernel(x, data, work, gauss):
-            return np.float64(function(x))
+            return np.float64(function(x.copy()))  # what it does to its point must not change the search
 
         return Objective(kernel)
     if not callable(function):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from deddqn.names import UnknownNameError, suggestion, unknown_name
-from deddqn.problems import cec2005
+from deddqn.problems import bbob, cec2005
 from deddqn.problems.problem import Objective, Problem
 
 PAPER_DIMENSIONS = (10, 30)
@@ -17,21 +17,21 @@ def get(name: str, *, dimension: int | None = None, noise: bool = True) -> Probl
 
     Parameters
     ----------
-    name : ``cec2005:F1`` .. ``cec2005:F25``, with or without ``/d<dimension>``.
-    dimension : 2, 10, 30 or 50 for CEC2005.
+    name : ``cec2005:F1`` .. ``cec2005:F25`` or ``bbob:f1/i1`` .. ``bbob:f24/i1``, with or without ``/d<dimension>``.
+    dimension : 2, 10, 30 or 50 for CEC2005, 2 or more for BBOB.
     noise : False switches the noise of F4, F17, F24 and F25 off.
     """
     prefix, _, rest = name.partition(":")
     if prefix not in _FAMILIES or not rest:
         raise UnknownNameError(
-            f"unknown problem {name!r}; {suggestion(name, problem_names())}"
-            f"Names look like 'cec2005:F18/d30'; families: {', '.join(_FAMILIES)}"
+            f"unknown problem {name!r}; {suggestion(name, [*problem_names(), *bbob.SUITES['bbob-small']])}"
+            f"Names look like 'cec2005:F18/d30' or 'bbob:f3/i1/d10'; families: {', '.join(_FAMILIES)}"
         )
     return _FAMILIES[prefix](name, dimension, noise)
 
 
 def problem_names() -> list[str]:
-    """The names of all problems, with their dimensions."""
+    """The names of the problems that need no further package, with their dimensions."""
     return [f"cec2005:F{n}/d{d}" for n in cec2005.TABLE for d in cec2005.DIMENSIONS]
 
 
@@ -66,18 +66,23 @@ def _cec2005(name: str, dimension: int | None, noise: bool) -> Problem:
     )
 
 
-_FAMILIES: dict[str, Callable[[str, int | None, bool], Problem]] = {"cec2005": _cec2005}
+_FAMILIES: dict[str, Callable[[str, int | None, bool], Problem]] = {
+    "cec2005": _cec2005,
+    "bbob": bbob.load,
+    "bbob-coco": bbob.load,
+}
 
 SUITES: dict[str, tuple[str, ...]] = {
     "cec2005-train": tuple(f"cec2005:F{n}/d{d}" for d in PAPER_DIMENSIONS for n in cec2005.TRAIN),
     "cec2005-test": tuple(f"cec2005:F{n}/d{d}" for d in PAPER_DIMENSIONS for n in cec2005.TEST),
     "cec2005": tuple(f"cec2005:F{n}/d{d}" for d in PAPER_DIMENSIONS for n in cec2005.TABLE),
+    **bbob.SUITES,
 }
-"""The paper's training and test problems (Sect. 5.1), and all of CEC2005, each at D = 10 and 30."""
+"""The paper's training and test problems (Sect. 5.1), and all of CEC2005, each at D = 10 and 30; then BBOB's."""
 
 
 def suite(name: str, *, noise: bool = True) -> list[Problem]:
-    """The problems of a named suite: ``cec2005-train``, ``cec2005-test`` or ``cec2005``."""
+    """The problems of a named suite: ``cec2005-train``, ``cec2005-test``, ``bbob-d10``, ..."""
     if name not in SUITES:
         raise unknown_name("suite", name, SUITES)
     return [get(problem, noise=noise) for problem in SUITES[name]]

@@ -1,0 +1,49 @@
+"""``deddqn demo``: a small comparison of all DE methods, its report, and a picture of one run."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+
+from deddqn.engine import minimize, plot
+from deddqn.experiments.plan import experiment
+from deddqn.experiments.progress import live
+from deddqn.experiments.report import write_report
+from deddqn.experiments.runner import run_experiment
+from deddqn.policies import policy_names
+from deddqn.problems import get
+
+PROBLEMS = ("cec2005:F1/d10", "cec2005:F6/d10", "cec2005:F10/d10", "cec2005:F15/d10", "cec2005:F2/d30")
+"""Training functions of the paper: the test functions are kept for the comparison that counts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Everything goes below OUT, which is made anew."""
+
+    out: Annotated[Path, tyro.conf.arg(help="folder of the results")] = Path("out/demo")
+    runs: Annotated[int, tyro.conf.arg(help="per method and problem")] = 5
+    budget: Annotated[int, tyro.conf.arg(help="evaluations per run")] = 10_000
+
+
+def run(options: Options) -> int:
+    """Compare, report, draw; say where to look."""
+    console = Console()
+    folder = options.out / "comparison"
+    if folder.exists():
+        shutil.rmtree(folder)
+    what = experiment(policy_names(), PROBLEMS, runs=options.runs, budget=options.budget, seed=0)
+    console.print(what.plan.describe(), markup=False)
+    with live(console) as begin:
+        outcome = run_experiment(what, folder, begin=begin)
+    page = write_report(folder)
+    picture = options.out / "run.png"
+    result = minimize(get("cec2005:F6/d10"), maxfun=options.budget, rng=1, history=True)
+    plot(result, picture)
+    console.print(f"\nthe report:  {page}\none run:     {picture}", markup=False)
+    return 1 if outcome.failed else 0

@@ -1,0 +1,88 @@
+"""``deddqn train``: learn a policy by Algorithm 1, or by direct search (``--preset search``)."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+PaperGrid = Literal["paper"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Everything that is not given comes from the preset, and what that does not say from the paper."""
+
+    out: Annotated[Path, tyro.conf.arg(help="folder of the log, the checkpoints and the policies")]
+    preset: Annotated[str, tyro.conf.arg(help="paper-r1, paper-r2, paper-r3, fast-r2, progress, rank, search, ..")] = (
+        "paper-r2"
+    )
+    config: Annotated[Path | None, tyro.conf.arg(help="a JSON file of settings, instead of a preset")] = None
+    resume: Annotated[bool, tyro.conf.arg(help="go on from the newest checkpoint")] = False
+    grid: Annotated[PaperGrid | None, tyro.conf.arg(help="3 rewards x 2 batches x 2 depths, and the choice")] = None
+    suite: str | None = None
+    problems: Annotated[list[str] | None, tyro.conf.arg(help="names like cec2005:F1/d10")] = None
+    reward: str | None = None
+    reward_scale: float | None = None
+    hidden: list[int] | None = None
+    learning_rate: float | None = None
+    gamma: float | None = None
+    epsilon: float | None = None
+    n_step: int | None = None
+    loss: str | None = None
+    target: str | None = None
+    target_sync: int | None = None
+    batch: int | None = None
+    replay_ratio: Annotated[float | None, tyro.conf.arg(help="replayed samples per evaluation")] = None
+    memory: int | None = None
+    warmup: int | None = None
+    lanes: Annotated[int | None, tyro.conf.arg(help="parallel runs")] = None
+    decisions: Annotated[int | None, tyro.conf.arg(help="per lane between looks at the network")] = None
+    cycles: int | None = None
+    budget: int | None = None
+    population_size: int | None = None
+    evaluate_every: int | None = None
+    evaluate_repeats: int | None = None
+    seed: int | None = None
+    device: str | None = None
+    threads: int | None = None
+    synchronous: Annotated[Literal["yes", "no"] | None, tyro.conf.arg(help="deterministic, or overlapped")] = None
+    checkpoint: str | None = None
+    checkpoint_seconds: float | None = None
+    max_seconds: float | None = None
+    generations: Annotated[int | None, tyro.conf.arg(help="of the search")] = None
+    candidates: Annotated[int | None, tyro.conf.arg(help="of the search, per generation")] = None
+
+
+_NOT_SETTINGS = ("out", "preset", "config", "resume", "grid")
+
+
+def settings_of(options: Options) -> dict[str, Any]:
+    """The settings that were given, as in a JSON file."""
+    given = {k: v for k, v in dataclasses.asdict(options).items() if k not in _NOT_SETTINGS and v is not None}
+    if "synchronous" in given:
+        given["synchronous"] = given["synchronous"] == "yes"
+    base = json.loads(options.config.read_text()) if options.config is not None else {"preset": options.preset}
+    return {**base, **given}
+
+
+def run(options: Options) -> int:
+    """Train, search, or train the grid."""
+    if importlib.util.find_spec("torch") is None:
+        print("deddqn train needs torch: pip install 'deddqn[train]'", file=sys.stderr)
+        return 1
+    from deddqn.training.__main__ import run_settings
+
+    settings = settings_of(options)
+    if options.grid is not None:
+        from deddqn.training.grid import paper_grid
+
+        print(paper_grid(settings, options.out, resume=options.resume))
+        return 0
+    return run_settings(settings, options.out, resume=options.resume)

@@ -1,0 +1,56 @@
+"""Kernels of the environments, over many runs: each takes all arenas and does the lanes `first` to `last` - 1."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from deddqn.compiled import ENGINE, copy, fill
+from deddqn.de.state import Count, Mark
+from deddqn.engine.loop import advance
+from deddqn.engine.memory import open_episode
+from deddqn.engine.outside import act, evaluate_proposed, observe
+
+NO_ACTION = -1
+"""The "action" of a lane that is only observed: one that has just begun its run."""
+
+
+@njit(**ENGINE)
+def step_lanes(arenas, first, last, actions, rewards, ends, states):
+    """Apply one operator per lane (or `NO_ACTION`), and observe the decision that follows.
+
+    Writes ``rewards`` (lanes,), ``ends`` (lanes,) and ``states`` (lanes, features) float32; the state after the end,
+    where there is nothing to decide, is all zeros. A run that ends with its initial population (its target is reached)
+    says so with its first action, which is not applied.
+    """
+    for lane in range(first, last):
+        arena = arenas[lane]
+        core, search, observer = open_episode(arena)
+        counts = search.counts
+        rewards[lane] = 0.0
+        advance(arena, counts[Count.POPULATION])
+        if actions[lane] != NO_ACTION and observe(arena) >= 0:
+            act(arena, actions[lane])
+            rewards[lane] = core.rewards[evaluate_proposed(arena)]
+        ends[lane] = actions[lane] != NO_ACTION and counts[Count.ENDED] != 0
+        if observe(arena) >= 0:
+            copy(observer.features, states[lane])
+        else:
+            fill(states[lane], 0.0)
+
+
+@njit(**ENGINE)
+def report_lanes(arenas, first, last, figures, points, applications):
+    """Write what is known about every run.
+
+    ``figures`` (3, lanes): evaluations, best value, error (NaN where the optimum is unknown); ``points`` (lanes, D):
+    the best point, NaN beyond the run's own dimension; ``applications`` (lanes, K): how often every operator was used.
+    """
+    for lane in range(first, last):
+        search = open_episode(arenas[lane]).search
+        best = search.marks[Mark.F_BSF]
+        figures[0, lane] = search.counts[Count.EVALUATIONS]
+        figures[1, lane] = best
+        figures[2, lane] = best - search.marks[Mark.OPTIMUM]
+        fill(points[lane], float("nan"))
+        copy(search.best_point, points[lane])
+        copy(search.applications, applications[lane])

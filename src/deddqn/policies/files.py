@@ -1,0 +1,82 @@
+"""Policy files: safetensors with JSON metadata (kind, portfolio, version of the features, dim^max, provenance).
+
+No pickle, nothing is executed; a file that is wrong, truncated or made for other features is refused with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from deddqn.de.portfolio import Portfolio
+from deddqn.features.layout import LAYOUT_VERSION
+
+FORMAT = "deddqn-policy-1"
+
+
+class PolicyFileError(ValueError):
+    """A policy file that cannot be used; the message says why."""
+
+
+def write_policy_file(
+    path: str | os.PathLike[str],
+    tensors: dict[str, np.ndarray],
+    *,
+    kind: str,
+    name: str,
+    portfolio: Portfolio,
+    max_dimension: int,
+    provenance: dict[str, Any] | None = None,
+) -> None:
+    """Write tensors and what is known about them: to a temporary name first, then renamed."""
+    facts = {
+        "format": FORMAT,
+        "kind": kind,
+        "name": name,
+        "layout_version": LAYOUT_VERSION,
+        "portfolio": [[e.strategy, e.scale, e.crossover] for e in portfolio],
+        "max_dimension": max_dimension,
+        "provenance": provenance or {},
+    }
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        save_file(tensors, temporary, metadata={"deddqn": json.dumps(facts)})
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read_policy_file(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The tensors and the facts of a policy file."""
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
+    except FileNotFoundError:
+        raise PolicyFileError(f"no policy file at {path}") from None
+    except (SafetensorError, OSError) as error:
+        raise PolicyFileError(f"{path} is not a whole safetensors file: {error}") from error
+    return tensors, _read_facts(path, metadata)
+
+
+def _read_facts(path: str | os.PathLike[str], metadata: dict[str, str]) -> dict[str, Any]:
+    try:
+        facts: dict[str, Any] = json.loads(metadata["deddqn"])
+    except (KeyError, json.JSONDecodeError):
+        raise PolicyFileError(f"{path} has no deddqn metadata: it is not a policy file") from None
+    if not isinstance(facts, dict):
+        raise PolicyFileError(f"{path} has no deddqn metadata: it is not a policy file")
+    if facts.get("format") != FORMAT:
+        raise PolicyFileError(f"{path} has format {facts.get('format')!r}, this version reads {FORMAT!r}")
+    if facts.get("layout_version") != LAYOUT_VERSION:
+        raise PolicyFileError(
+            f"{path} was made for feature layout {facts.get('layout_version')}, this version has {LAYOUT_VERSION}"
+        )
+    return facts

@@ -1,0 +1,195 @@
+"""A policy that draws the operator with probabilities from a linear softmax of eight facts about the search.
+
+========================  ==============================================================================
+fact                      from
+========================  ==============================================================================
+constant                  1
+progress, its square      t / FE^max (Table 1 row 4)
+stagnation                evaluations without a new best, over FE^max (row 6), as x / (x + 0.05)
+rank                      of the individual among the parents: 0 best, 1 worst
+diversity                 log of the mean distance to donors (rows 7-11) of the last generation over the first
+success                   share of the last generation's trials that improved on their parent
+dimension                 D / dim^max (row 5)
+========================  ==============================================================================
+
+Rank, diversity and success are kept by the policy itself, from what every policy is handed: the features, and in
+`learn` the values of parent and trial. In the first generation they are 0.5, 0 and 0.5.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from deddqn.compiled import ENGINE, small_integers_at
+from deddqn.de.portfolio import PAPER, Portfolio
+from deddqn.de.state import DONORS
+from deddqn.de.statistics import sort_by_fitness
+from deddqn.features.layout import AT
+from deddqn.policies.files import PolicyFileError, write_policy_file
+from deddqn.policies.kernels import PolicyKernels
+from deddqn.policies.policy import CompiledPolicy
+from deddqn.streams import uniform
+
+KIND = "softmax"
+FACTS = ("constant", "progress", "progress squared", "stagnation", "rank", "diversity", "success", "dimension")
+N_FACTS = len(FACTS)
+
+BUDGET, DIMENSION, STAGNATION, DISTANCE = (
+    AT[name] for name in ("remaining_budget", "dimension", "stagnation", "donor_distance")
+)
+HALF_STAGNATION = 0.05  # a stagnation of 5% of the budget counts one half
+SMALLEST_DIVERSITY = 1e-9
+DIVERSITY_UNIT = 0.1  # one decade is about a quarter
+
+# The memory: slots, then K scores, then NP ranks, NP values and NP indices to sort
+DIVERSITY, SUCCESS, FIRST_DISTANCE, DISTANCE_SUM, DECIDED, IMPROVED, SETTLED, POPULATION, OPERATORS = range(9)
+SLOTS = 9
+
+
+def memory_size(n_ops: int, n_pop: int) -> int:
+    """float64 that a run keeps."""
+    return SLOTS + n_ops + 3 * n_pop
+
+
+@njit(**ENGINE)
+def reset(setup, memory, n_ops, n_pop):
+    """Before anything is known: every rank is 0.5."""
+    memory[:SLOTS] = 0.0
+    memory[SUCCESS] = 0.5
+    memory[POPULATION], memory[OPERATORS] = n_pop, n_ops
+    memory[SLOTS + n_ops : SLOTS + n_ops + n_pop] = 0.5
+    return 0
+
+
+@njit(**ENGINE)
+def choose(setup, memory, features, stream, n_ops, i):
+    """Draw an operator with probability proportional to exp(weights . facts). Notes the donors' distances."""
+    for k in range(DONORS):
+        memory[DISTANCE_SUM] += features[DISTANCE + k]
+    memory[DECIDED] += 1.0
+    progress = 1.0 - features[BUDGET]
+    stagnation = features[STAGNATION]
+    facts = (
+        1.0,
+        progress,
+        progress * progress,
+        stagnation / (stagnation + HALF_STAGNATION),
+        memory[SLOTS + n_ops + i],
+        memory[DIVERSITY],
+        memory[SUCCESS],
+        features[DIMENSION],
+    )
+    highest = -math.inf
+    for op in range(n_ops):
+        score = 0.0
+        for j in range(N_FACTS):
+            score += setup[op * N_FACTS + j] * facts[j]
+        memory[SLOTS + op] = score
+        highest = max(highest, score)
+    total = 0.0
+    for op in range(n_ops):
+        memory[SLOTS + op] = math.exp(memory[SLOTS + op] - highest)
+        total += memory[SLOTS + op]
+    left = uniform(stream) * total
+    op = 0
+    while op < n_ops - 1 and left >= memory[SLOTS + op]:
+        left -= memory[SLOTS + op]
+        op += 1
+    return op
+
+
+@njit(**ENGINE)
+def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
+    """Note which value individual `i` has after replacement."""
+    n_pop, n_ops = np.int64(memory[POPULATION]), np.int64(memory[OPERATORS])
+    memory[SLOTS + n_ops + n_pop + i] = f_trial if f_trial <= f_parent else f_parent
+    memory[SETTLED] += 1.0
+    memory[IMPROVED] += 1.0 if f_trial < f_parent else 0.0
+    return 0
+
+
+@njit(**ENGINE)
+def end_generation(setup, memory):
+    """Rank the parents, and renew diversity and success."""
+    n_pop, n_ops = np.int64(memory[POPULATION]), np.int64(memory[OPERATORS])
+    settled = np.int64(memory[SETTLED])
+    if settled == 0:
+        return 0
+    distance = memory[DISTANCE_SUM] / (DONORS * memory[DECIDED])
+    if memory[FIRST_DISTANCE] == 0.0:
+        memory[FIRST_DISTANCE] = max(distance, SMALLEST_DIVERSITY)
+    relative = max(distance / memory[FIRST_DISTANCE], SMALLEST_DIVERSITY)
+    memory[DIVERSITY] = DIVERSITY_UNIT * math.log(relative)
+    memory[SUCCESS] = memory[IMPROVED] / settled
+    memory[DISTANCE_SUM] = memory[DECIDED] = memory[IMPROVED] = memory[SETTLED] = 0.0
+    if settled < n_pop or n_pop < 2:  # a truncated generation is the last one
+        return 0
+    ranks = memory[SLOTS + n_ops : SLOTS + n_ops + n_pop]
+    values = memory[SLOTS + n_ops + n_pop : SLOTS + n_ops + 2 * n_pop]
+    order = small_integers_at(memory.ctypes.data + 8 * (SLOTS + n_ops + 2 * n_pop), (n_pop,))
+    for k in range(n_pop):
+        order[k] = k
+    sort_by_fitness(order, values, n_pop)
+    for k in range(n_pop):
+        ranks[order[k]] = k / (n_pop - 1)
+    return 0
+
+
+def softmax_policy(
+    weights: np.ndarray,
+    *,
+    name: str = "searched",
+    portfolio: Portfolio = PAPER,
+    max_dimension: int = 30,
+    metadata: dict[str, Any] | None = None,
+) -> CompiledPolicy:
+    """The policy with these weights (operators, facts)."""
+    table = np.ascontiguousarray(weights, dtype=np.float64)
+    if table.shape != (len(portfolio), N_FACTS):
+        raise PolicyFileError(f"weights must have shape {(len(portfolio), N_FACTS)}, got {table.shape}")
+    if not np.isfinite(table).all():
+        raise PolicyFileError("weights must be finite, got some that are not")
+    return CompiledPolicy(
+        name,
+        PolicyKernels(choose, reset, learn, end_generation),
+        setup=table.ravel().copy(),
+        memory_size=memory_size,
+        needs_features=True,
+        portfolio=portfolio,
+        max_dimension=max_dimension,
+        metadata=metadata,
+    )
+
+
+def save_softmax(
+    path: str | os.PathLike[str],
+    weights: np.ndarray,
+    *,
+    name: str = "searched",
+    portfolio: Portfolio = PAPER,
+    max_dimension: int = 30,
+    provenance: dict[str, Any] | None = None,
+) -> None:
+    """Write a policy file; weights that are not finite are refused."""
+    softmax_policy(weights, portfolio=portfolio)
+    write_policy_file(
+        path,
+        {"weights": np.ascontiguousarray(weights, dtype=np.float64)},
+        kind=KIND,
+        name=name,
+        portfolio=portfolio,
+        max_dimension=max_dimension,
+        provenance=provenance,
+    )
+
+
+def from_tensors(tensors: dict[str, np.ndarray], **facts: Any) -> CompiledPolicy:
+    """The policy of a file."""
+    if "weights" not in tensors:
+        raise PolicyFileError("the file has no tensor 'weights'")
+    return softmax_policy(tensors["weights"], **facts)

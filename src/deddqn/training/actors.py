@@ -1,0 +1,178 @@
+"""Actors: compiled lanes that run DE with a snapshot of the network, without Python or torch in the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from deddqn.engine import EpisodeSpec, Lanes, Record
+from deddqn.engine.episode import Template, bind
+from deddqn.features.layout import n_features
+from deddqn.policies import network_policy
+from deddqn.policies.network import EPSILON, network_views
+from deddqn.problems import Problem
+from deddqn.training.config import TrainingConfig
+from deddqn.training.cycles import Curriculum, Finished
+from deddqn.training.network import Layers, padded_width
+
+
+@dataclass
+class Tick:
+    """What all lanes did between two looks at the network."""
+
+    record: Record
+    decisions: int = 0
+    finished: list[Finished] = field(default_factory=list)
+
+
+class Actors:
+    """The lanes of a training, and the runs that they make one after another.
+
+    Parameters
+    ----------
+    config : lanes, decisions per tick, epsilon, portfolio, budget, seeds.
+    problems, reward_setups : what is run, and the constants of its reward.
+    layers : the network to begin with.
+    pin : moves the buffers of states to where the learner's device reads them fastest.
+    """
+
+    def __init__(
+        self,
+        config: TrainingConfig,
+        problems: Sequence[Problem],
+        reward_setups: Sequence[np.ndarray],
+        layers: Layers,
+        *,
+        pin: Callable[[np.ndarray], np.ndarray] = np.asarray,
+    ) -> None:
+        self._pin = pin
+        self.config, self.problems = config, list(problems)
+        portfolio = config.operators()
+        self.width = n_features(len(portfolio))
+        self.policy = network_policy(
+            [weight for weight, _ in layers],
+            [bias for _, bias in layers],
+            portfolio=portfolio,
+            max_dimension=max(problem.dimension for problem in problems),
+        )
+        self._views = network_views(self.policy.setup)
+        self._newest = self._shown = layers
+        self.curriculum = Curriculum(len(self.problems), config.seed)
+        self._templates = [
+            Template(self._spec(problem, setup)) for problem, setup in zip(problems, reward_setups, strict=True)
+        ]
+        self.numbers = np.arange(config.lanes)
+        self.next_number = config.lanes
+        room = max(template.arena.size for template in self._templates)
+        first = [self._template(number).spec for number in self.numbers.tolist()]
+        self.lanes = Lanes(first, threads=config.threads or None, room=room)
+        for lane, number in enumerate(self.numbers.tolist()):
+            self._begin(lane, number)
+
+    def _spec(self, problem: Problem, reward_setup: np.ndarray) -> EpisodeSpec:
+        return EpisodeSpec(
+            problem=problem,
+            policy=self.policy,
+            portfolio=self.config.operators(),
+            config=self.config.de_config(),
+            seed=self.config.seed,
+            reward=self.config.reward,
+            reward_setup=reward_setup,
+            observe=True,
+        )
+
+    def _template(self, number: int) -> Template:
+        return self._templates[self.curriculum.problem_of(number)]
+
+    def _begin(self, lane: int, number: int) -> None:
+        self.numbers[lane] = number
+        self.lanes.restart(lane, self._template(number), self.curriculum.cycle_of(number))
+
+    def stagger(self) -> int:
+        """Bring the runs to different parts of their budgets, without recording; return the evaluations that took.
+
+        Lanes that begin together stay together, and the memory would hold only one part of a run at a time.
+        """
+        lanes, budget = self.config.lanes, self.config.budget
+        before = self.lanes.evaluations.sum()
+        self.lanes.advance((np.arange(lanes) * budget) // lanes)
+        return int(self.lanes.evaluations.sum() - before)
+
+    def set_epsilon(self, epsilon: float) -> None:
+        """Algorithm 1 line 9: the share of random decisions; 1 while the memory is warmed up (line 2)."""
+        self.policy.setup[EPSILON] = epsilon
+
+    def show(self, layers: Layers) -> None:
+        """Hand over new weights; they are used from the next tick on."""
+        self._newest = layers
+
+    def new_buffer(self) -> Tick:
+        """Room for one tick, with padded states and the states that follow."""
+        config = self.config
+        record = Record.empty(config.lanes, config.decisions, padded_width(self.width), ahead=True)
+        return Tick(replace(record, states=self._pin(record.states)))
+
+    def act(self, tick: Tick) -> Tick:
+        """Algorithm 1 lines 8-15, for all lanes: decide, evaluate, and begin the next run where one ended."""
+        newest = self._newest
+        if newest is not self._shown:
+            for (weight_view, bias_view), (weight, bias) in zip(self._views, newest, strict=True):
+                weight_view[...] = weight
+                bias_view[...] = bias
+            self._shown = newest
+        self.lanes.record(self.config.decisions, out=tick.record)
+        tick.decisions = int(tick.record.made.sum())
+        tick.finished = self._restart_ended(tick.record)
+        return tick
+
+    def _restart_ended(self, record: Record) -> list[Finished]:
+        last = np.maximum(record.made - 1, 0)
+        ended = np.flatnonzero((record.made == 0) | record.ends[np.arange(len(last)), last]).tolist()
+        if not ended:
+            return []
+        summary = self.lanes.summary()
+        finished = []
+        for lane in ended:
+            number = int(self.numbers[lane])
+            value, total, evaluations, _ = summary[lane].tolist()
+            problem = self.curriculum.problem_of(number)
+            finished.append(Finished(number, problem, total, value, int(evaluations)))
+            self._begin(lane, self.next_number)
+            self.next_number += 1
+        return finished
+
+    def ticks(self, more: Callable[[], bool], *, overlapped: bool) -> Iterator[Tick]:
+        """Ticks while `more()`; overlapped, the next one is made while the caller works on the last."""
+        if not overlapped:
+            tick = self.new_buffer()
+            while more():
+                yield self.act(tick)
+            return
+        buffers = [self.new_buffer(), self.new_buffer()]
+        with ThreadPoolExecutor(1) as pool:
+            turn, coming = 0, None
+            while more() or coming is not None:
+                made = coming.result() if coming is not None else None
+                coming = None
+                if more():
+                    coming, turn = pool.submit(self.act, buffers[turn]), 1 - turn
+                if made is not None:
+                    yield made
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The runs under way."""
+        return {"arenas": self.lanes.arenas, "numbers": self.numbers, "next_number": np.array([self.next_number])}
+
+    def load_arrays(self, arrays: dict[str, np.ndarray]) -> None:
+        """Go on with the runs of another process: their memory is taken over and its addresses are made ours."""
+        self.next_number = int(arrays["next_number"][0])
+        for lane, number in enumerate(arrays["numbers"].tolist()):
+            self._begin(lane, number)
+        if "arenas" not in arrays:  # a light checkpoint: the runs under way begin again
+            return
+        self.lanes.arenas[...] = arrays["arenas"]
+        for spec, arena in zip(self.lanes.specs, self.lanes.arenas, strict=True):
+            bind(spec, arena)

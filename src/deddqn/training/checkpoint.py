@@ -1,0 +1,118 @@
+"""Checkpoints: complete, atomic, in files of a limited size.
+
+A checkpoint is a folder ``checkpoint-<number>`` of safetensors files and one JSON file. It is written under another
+name and renamed when it is complete, and only then is the one before it deleted: whenever the process dies, the
+newest folder of that name is whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import load_file, save_file
+
+FILE_LIMIT = 15 * 2**20  # bytes of arrays per file, so that a file with its header stays below 16 MiB
+_NAME = re.compile(r"checkpoint-(\d+)")
+_PART = "@"  # name@k is the k-th piece of an array that is too large for one file
+
+
+def save_checkpoint(folder: Path, number: int, arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> Path:
+    """Write checkpoint `number` below `folder` and delete older ones; weights that are not finite are refused."""
+    for name in ("learner/primary", "learner/target"):
+        if name in arrays and not np.isfinite(arrays[name]).all():
+            raise ValueError(f"{name} has weights that are not finite: they are not saved")
+    target = folder / f"checkpoint-{number:08d}"
+    temporary = folder / f".{target.name}.tmp"
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    for k, bundle in enumerate(_bundles(arrays)):
+        _write(temporary / f"arrays-{k:02d}.safetensors", lambda path, b=bundle: save_file(b, path))
+    _write(temporary / "facts.json", lambda path: path.write_text(json.dumps(facts)))
+    os.rename(temporary, target)
+    _sync_folder(folder)
+    for old in checkpoints(folder)[:-1]:
+        shutil.rmtree(old, ignore_errors=True)
+    return target
+
+
+def load_checkpoint(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The newest checkpoint below `folder`."""
+    found = checkpoints(folder)
+    if not found:
+        raise FileNotFoundError(f"no checkpoint in {folder}")
+    pieces: dict[str, np.ndarray] = {}
+    for path in sorted(found[-1].glob("arrays-*.safetensors")):
+        pieces |= load_file(path)
+    facts = json.loads((found[-1] / "facts.json").read_text())
+    return _joined(pieces), facts
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """The whole checkpoints below `folder`, oldest first."""
+    return sorted(path for path in folder.glob("checkpoint-*") if _NAME.fullmatch(path.name))
+
+
+def _bundles(arrays: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
+    """Cut large arrays by rows and pack everything into bundles of at most `FILE_LIMIT` bytes."""
+    pieces: dict[str, np.ndarray] = {}
+    for name, array in arrays.items():
+        rows = np.ascontiguousarray(array).reshape(-1) if array.ndim == 0 else np.ascontiguousarray(array)
+        if rows.nbytes <= FILE_LIMIT:
+            pieces[name] = array if array.ndim == 0 else rows
+            continue
+        flat = rows.reshape(-1)
+        step = FILE_LIMIT // flat.itemsize
+        pieces[f"{name}{_PART}shape"] = np.array(rows.shape, dtype=np.int64)
+        for k, start in enumerate(range(0, flat.size, step)):
+            pieces[f"{name}{_PART}{k}"] = flat[start : start + step]
+    bundles: list[dict[str, np.ndarray]] = [{}]
+    room = FILE_LIMIT
+    for name, piece in sorted(pieces.items(), key=lambda item: -item[1].nbytes):
+        if piece.nbytes > room:
+            bundles.append({})
+            room = FILE_LIMIT
+        bundles[-1][name] = piece
+        room -= piece.nbytes
+    return bundles
+
+
+def _joined(pieces: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    arrays = {name: piece for name, piece in pieces.items() if _PART not in name}
+    for name in [name.removesuffix(f"{_PART}shape") for name in pieces if name.endswith(f"{_PART}shape")]:
+        parts, k = [], 0
+        while f"{name}{_PART}{k}" in pieces:
+            parts.append(pieces[f"{name}{_PART}{k}"])
+            k += 1
+        arrays[name] = np.concatenate(parts).reshape(pieces[f"{name}{_PART}shape"])
+    return arrays
+
+
+def _write(path: Path, save: Any) -> None:
+    """Save a file and wait until it is on the disk."""
+    save(path)
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def prefixed(prefix: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Arrays under ``prefix/``."""
+    return {f"{prefix}/{name}": array for name, array in arrays.items()}
+
+
+def below(prefix: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays under ``prefix/``, without it."""
+    return {name[len(prefix) + 1 :]: array for name, array in arrays.items() if name.startswith(f"{prefix}/")}

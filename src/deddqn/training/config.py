@@ -1,0 +1,187 @@
+"""The settings of a training, with the paper's values as defaults (Table 2 and Sect. 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deddqn.de.config import DEConfig
+from deddqn.de.portfolio import PAPER, Portfolio
+from deddqn.names import choice_error
+from deddqn.problems import Problem, get, suite
+from deddqn.rewards import reward_kernel
+from deddqn.training.settings import check, from_values, read_values, to_values
+
+LOSSES = ("squared", "huber")
+TARGETS = ("periodic", "soft")
+CHECKPOINTS = ("full", "light")
+STATE_TYPES = ("float32", "float16")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingConfig:
+    """Everything that determines a training. One lane, batch 64, ratio 64 and one decision per tick: Algorithm 1.
+
+    Parameters
+    ----------
+    suite, problems : what is trained on: a named suite, or (if given) problems by name.
+    portfolio : the operators, as (strategy, F, CR).
+    population_size, budget : NP and FE^max of every run.
+    reward, reward_scale : name of the reward; the constant that the learner multiplies it with.
+    hidden : widths of the hidden layers.
+    learning_rate, gamma, epsilon : of Adam, of future rewards, of random decisions.
+    n_step : rewards that are summed before the target network is asked.
+    loss, target : "squared" or "huber"; target weights copied ("periodic") or averaged ("soft").
+    target_sync, target_rate : updates between copies; share of the new weights at every soft update.
+    batch, replay_ratio : samples per update; replayed samples per evaluation (64 / 1 in the paper).
+    memory, warmup : observations kept; random decisions before the first update.
+    lanes, decisions : parallel runs; decisions of each lane per tick, between looks at the network.
+    stagger : with several lanes, their first runs begin at different parts of the budget.
+    cycles : times that every problem is run; the best cycle's weights are kept.
+    evaluate_every, evaluate_repeats : cycles between greedy evaluations on held-out seeds (0: never); runs per problem.
+    seed, device, threads, learner_threads : threads are those of the actors (0: all cores) and of torch on the CPU.
+    synchronous : actors wait for the learner: deterministic. Otherwise both work at the same time.
+    state_type : how states are kept in the memory.
+    checkpoint, checkpoint_seconds : "full" resumes to the bit; "light" keeps only what was learned (small files).
+    max_seconds : stop with a checkpoint after this time (0: never).
+    tensorboard : write TensorBoard files too, where it is installed.
+    """
+
+    suite: str = "cec2005-train"
+    problems: tuple[str, ...] = ()
+    portfolio: tuple[tuple[str, float, float], ...] = tuple((e.strategy, e.scale, e.crossover) for e in PAPER)
+    population_size: int = 100
+    budget: int = 10_000
+    reward: str = "R2"
+    reward_scale: float = 1.0
+    hidden: tuple[int, ...] = (100, 100, 100, 100)
+    learning_rate: float = 1e-4
+    gamma: float = 0.99
+    epsilon: float = 0.1
+    n_step: int = 1
+    loss: str = "squared"
+    target: str = "periodic"
+    target_sync: int = 1000
+    target_rate: float = 0.001
+    batch: int = 64
+    replay_ratio: float = 64.0
+    memory: int = 100_000
+    warmup: int = 10_000
+    lanes: int = 1
+    decisions: int = 1
+    stagger: bool = True
+    cycles: int = 1890
+    evaluate_every: int = 0
+    evaluate_repeats: int = 5
+    seed: int = 0
+    device: str = "cpu"
+    threads: int = 0
+    learner_threads: int = 1
+    synchronous: bool = True
+    state_type: str = "float32"
+    checkpoint: str = "full"
+    checkpoint_seconds: float = 60.0
+    max_seconds: float = 0.0
+    tensorboard: bool = True
+
+    def __post_init__(self) -> None:
+        for name, known in (
+            ("loss", LOSSES),
+            ("target", TARGETS),
+            ("checkpoint", CHECKPOINTS),
+            ("state_type", STATE_TYPES),
+        ):
+            if getattr(self, name) not in known:
+                raise choice_error(name, getattr(self, name), known)
+        for name in ("n_step", "target_sync", "batch", "memory", "lanes", "decisions", "cycles", "evaluate_repeats"):
+            check(name, getattr(self, name) >= 1, "at least 1", getattr(self, name))
+        for name in ("learning_rate", "replay_ratio", "reward_scale"):
+            check(name, 0.0 < getattr(self, name) < float("inf"), "a positive number", getattr(self, name))
+        for name in ("gamma", "epsilon", "target_rate"):
+            check(name, 0.0 <= getattr(self, name) <= 1.0, "in [0, 1]", getattr(self, name))
+        for name in ("evaluate_every", "seed", "threads", "max_seconds"):
+            check(name, getattr(self, name) >= 0, "0 or more", getattr(self, name))
+        check("hidden", all(width >= 1 for width in self.hidden), "positive widths", self.hidden)
+        least = self.lanes * self.n_step
+        check("warmup", self.warmup >= least, f"at least lanes x n_step = {least} decisions", self.warmup)
+        check("memory", self.memory >= self.lanes, f"at least one observation per lane ({self.lanes})", self.memory)
+        reward_kernel(self.reward)
+        self.de_config()
+        self.operators()
+
+    def operators(self) -> Portfolio:
+        """The portfolio as an object."""
+        return Portfolio(self.portfolio)
+
+    def de_config(self) -> DEConfig:
+        """The settings of the runs."""
+        return DEConfig(population_size=self.population_size, budget=self.budget)
+
+    def training_problems(self) -> list[Problem]:
+        """The problems that are trained on."""
+        return [get(name) for name in self.problems] if self.problems else suite(self.suite)
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings as JSON values."""
+        return to_values(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> TrainingConfig:
+        """Settings from JSON values; ``"preset"`` names where they start from. An unknown key is an error."""
+        given = dict(values)
+        name = given.pop("preset", None)
+        return from_values(cls, preset_values(name) if name is not None else {}, given)
+
+    @classmethod
+    def read(cls, path: str | Path) -> TrainingConfig:
+        """Settings from a JSON file."""
+        return cls.from_json(read_values(path))
+
+
+R1_SCALE = 1e-8
+"""A declared reading: R1 reaches 1e11 on some training functions, and squared errors of that size overflow."""
+
+_MANY_LANES: dict[str, Any] = {
+    "lanes": 1024,
+    "decisions": 25,
+    "batch": 65_536,
+    "learning_rate": 1e-3,
+    "target_sync": 100,
+    "memory": 10_240_000,
+    "warmup": 200_000,
+    "synchronous": False,
+    "checkpoint": "light",
+    "evaluate_every": 100,
+    "evaluate_repeats": 5,
+}
+"""What changes on a machine with an accelerator: the replay ratio stays, the batch and its steps do not."""
+
+_RETURNS_OF_A_GENERATION: dict[str, Any] = {"gamma": 0.999, "n_step": 100, "reward_scale": 100.0}
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper-r1": {"reward": "R1", "reward_scale": R1_SCALE},
+    "paper-r2": {"reward": "R2"},
+    "paper-r3": {"reward": "R3"},
+    "fast-r1": {"reward": "R1", "reward_scale": R1_SCALE, **_MANY_LANES},
+    "fast-r2": {"reward": "R2", **_MANY_LANES},
+    "fast-r3": {"reward": "R3", **_MANY_LANES},
+    "progress": {"reward": "progress", **_RETURNS_OF_A_GENERATION},
+    "fast-progress": {"reward": "progress", **_RETURNS_OF_A_GENERATION, **_MANY_LANES},
+    "rank": {"reward": "rank", **_RETURNS_OF_A_GENERATION},
+    "fast-rank": {"reward": "rank", **_RETURNS_OF_A_GENERATION, **_MANY_LANES},
+}
+"""Named settings: the paper's three, the same with many lanes on an accelerator, and the better teachers."""
+
+
+def preset_values(name: str) -> dict[str, Any]:
+    """What a preset changes in the defaults."""
+    if name not in PRESETS:
+        raise choice_error("preset", name, PRESETS)
+    return PRESETS[name]
+
+
+def preset(name: str, **changes: Any) -> TrainingConfig:
+    """The settings of a preset, with some changed."""
+    return TrainingConfig(**{**preset_values(name), **changes})

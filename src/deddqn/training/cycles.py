@@ -1,0 +1,108 @@
+"""Cycles (Sect. 5.2): every training problem is run once per cycle, in an order that is drawn anew every time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+ORDER_STREAM = 77  # tells the generator of the orders from others of the same seed
+
+
+@dataclass(frozen=True)
+class Finished:
+    """One run that ended."""
+
+    number: int
+    problem: int
+    total_reward: float
+    best_value: float
+    evaluations: int
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """A cycle of which all runs ended: their mean summed reward decides which weights are kept."""
+
+    number: int
+    mean_return: float
+    runs: int
+
+
+class Curriculum:
+    """Which problem a run gets: run number n belongs to cycle n // problems. A function of n: nothing to save."""
+
+    def __init__(self, problems: int, seed: int) -> None:
+        self.problems, self.seed = problems, seed
+        self._orders: dict[int, list[int]] = {}
+
+    def cycle_of(self, number: int) -> int:
+        """The cycle of a run."""
+        return number // self.problems
+
+    def problem_of(self, number: int) -> int:
+        """The problem of a run."""
+        cycle = self.cycle_of(number)
+        if cycle not in self._orders:
+            if len(self._orders) > 1000:
+                self._orders.clear()
+            rng = np.random.default_rng([self.seed, ORDER_STREAM, cycle])
+            self._orders[cycle] = rng.permutation(self.problems).tolist()
+        return self._orders[cycle][number % self.problems]
+
+
+@dataclass
+class CycleBook:
+    """The returns of the cycles that are under way, and the curve of those that are finished."""
+
+    problems: int
+    open: dict[int, list[float]] = field(default_factory=dict)
+    curve: list[tuple[int, float]] = field(default_factory=list)
+    best: float = -np.inf
+    best_cycle: int = -1
+
+    def note(self, run: Finished) -> Cycle | None:
+        """Enter a run; return its cycle if this was the last run of it."""
+        number = run.number // self.problems
+        returns = self.open.setdefault(number, [])
+        returns.append(run.total_reward)
+        if len(returns) < self.problems:
+            return None
+        del self.open[number]
+        cycle = Cycle(number, float(np.mean(returns)), len(returns))
+        self.curve.append((number, cycle.mean_return))
+        return cycle
+
+    def is_best(self, cycle: Cycle) -> bool:
+        """True, and noted, if no finished cycle was better."""
+        if not cycle.mean_return > self.best:
+            return False
+        self.best, self.best_cycle = cycle.mean_return, cycle.number
+        return True
+
+    @property
+    def finished(self) -> int:
+        """How many cycles are finished."""
+        return len(self.curve)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, as JSON values."""
+        return {
+            "problems": self.problems,
+            "open": {str(number): returns for number, returns in self.open.items()},
+            "curve": [list(point) for point in self.curve],
+            "best": self.best if self.best_cycle >= 0 else None,
+            "best_cycle": self.best_cycle,
+        }
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> CycleBook:
+        """What `to_json` gave."""
+        return cls(
+            values["problems"],
+            {int(number): list(returns) for number, returns in values["open"].items()},
+            [(int(number), float(mean)) for number, mean in values["curve"]],
+            -np.inf if values["best"] is None else float(values["best"]),
+            int(values["best_cycle"]),
+        )

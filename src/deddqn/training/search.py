@@ -1,0 +1,224 @@
+"""Direct search, the second trainer: CMA-ES over the weights of a softmax policy, judged by final errors alone.
+
+A generation runs every candidate on every training problem with the same seeds. A run's score is the share of the
+runs on its problem that end worse, among the reference runs and those of all candidates of the generation; a
+candidate's is the mean over problems, so that no problem counts more because its errors are large.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deddqn.de.config import DEConfig
+from deddqn.de.portfolio import PAPER, Portfolio
+from deddqn.policies.softmax import FACTS, N_FACTS, save_softmax, softmax_policy
+from deddqn.problems import Problem, get, suite
+from deddqn.training.checkpoint import checkpoints, load_checkpoint, save_checkpoint
+from deddqn.training.cma import CMAES
+from deddqn.training.evaluate import HELD_OUT, evaluate, evaluate_all, rank_score, rank_scores, reference_errors
+from deddqn.training.log import TrainingLog
+from deddqn.training.provenance import commit, versions
+from deddqn.training.settings import check, from_values, to_values
+
+VALIDATION = HELD_OUT + 500_000_000
+"""Repeats that decide which generation's mean is kept; neither searched on nor reported."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchConfig:
+    """Everything that determines a search.
+
+    Parameters
+    ----------
+    suite, problems, portfolio, population_size, budget : as in `TrainingConfig`.
+    generations, candidates, repeats : of CMA-ES; runs of a candidate per problem and generation.
+    sigma : the initial standard deviation of every weight.
+    reference_repeats : runs per reference policy and problem.
+    evaluate_every, evaluate_repeats : generations between validations of the mean on other seeds; runs per problem.
+    seed, threads, checkpoint_seconds, max_seconds : as in `TrainingConfig`.
+    """
+
+    suite: str = "cec2005-train"
+    problems: tuple[str, ...] = ()
+    portfolio: tuple[tuple[str, float, float], ...] = tuple((e.strategy, e.scale, e.crossover) for e in PAPER)
+    population_size: int = 100
+    budget: int = 10_000
+    generations: int = 100
+    candidates: int = 16
+    repeats: int = 1
+    sigma: float = 1.0
+    reference_repeats: int = 10
+    evaluate_every: int = 10
+    evaluate_repeats: int = 4
+    seed: int = 0
+    threads: int = 0
+    checkpoint_seconds: float = 30.0
+    max_seconds: float = 0.0
+    tensorboard: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("generations", "repeats", "reference_repeats", "evaluate_every", "evaluate_repeats"):
+            check(name, getattr(self, name) >= 1, "at least 1", getattr(self, name))
+        check("candidates", self.candidates >= 4, "at least 4", self.candidates)
+        check("sigma", 0.0 < self.sigma < float("inf"), "a positive number", self.sigma)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> SearchConfig:
+        """Settings from JSON values; an unknown key is an error."""
+        return from_values(cls, {}, {key: value for key, value in values.items() if key != "preset"})
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings as JSON values."""
+        return to_values(self)
+
+
+class Search:
+    """One search; everything of it is in `out`, and it goes on from there.
+
+    Parameters
+    ----------
+    config : all settings.
+    out : the folder of log, checkpoint and policy.
+    problems : what to search on instead of the named problems of `config`.
+    resume : go on from the newest checkpoint in `out`.
+    """
+
+    def __init__(
+        self,
+        config: SearchConfig,
+        out: str | Path,
+        *,
+        problems: Sequence[Problem] | None = None,
+        resume: bool = False,
+        quiet: bool = False,
+    ) -> None:
+        self.config, self.out = config, Path(out)
+        self.out.mkdir(parents=True, exist_ok=True)
+        named = [get(name) for name in config.problems] if config.problems else suite(config.suite)
+        self.problems = list(problems) if problems is not None else named
+        self.portfolio = Portfolio(config.portfolio)
+        self.free = (len(self.portfolio) - 1, N_FACTS)  # the first operator's weights are 0: only differences count
+        self.cma = CMAES(np.zeros(self.free[0] * self.free[1]), config.sigma, config.candidates, config.seed)
+        self.best, self.best_score, self.evaluations = self.cma.mean.copy(), -np.inf, 0
+        self.curve: list[list[float]] = []
+        self.pool = np.zeros((len(self.problems), 0))
+        self.stopped = False
+        position = self._resume() if resume else 0
+        total = config.generations * config.candidates * config.repeats * len(self.problems) * config.budget
+        self.log = TrainingLog(self.out, total, position=position, tensorboard=config.tensorboard, quiet=quiet)
+        self._started = self._saved_at = time.monotonic()
+
+    def _weights(self, point: np.ndarray) -> np.ndarray:
+        return np.vstack([np.zeros(N_FACTS), point.reshape(self.free)])
+
+    @property
+    def _made_for(self) -> dict[str, Any]:
+        return {"portfolio": self.portfolio, "max_dimension": max(p.dimension for p in self.problems)}
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        de = DEConfig(population_size=self.config.population_size, budget=self.config.budget)
+        threads = self.config.threads or None
+        return {"config": de, "portfolio": self.portfolio, "seed": self.config.seed, "threads": threads}
+
+    def run(self) -> float:
+        """Search until done, stopped or out of time; return the best validated rank score."""
+        if not self.pool.size:
+            self.pool = reference_errors(self.problems, repeats=self.config.reference_repeats, **self._settings)
+        while not self.done and not self.out_of_time:
+            self.generation()
+            if self.cma.generation % self.config.evaluate_every == 0 or self.done:
+                self.validate()
+            if self.done or self.out_of_time or time.monotonic() - self._saved_at > self.config.checkpoint_seconds:
+                self.save()
+        self.log.close()
+        return self.best_score
+
+    @property
+    def done(self) -> bool:
+        """True when all generations are made."""
+        return self.cma.generation >= self.config.generations
+
+    @property
+    def out_of_time(self) -> bool:
+        """True when somebody set `stopped`, or `max_seconds` have passed."""
+        return self.stopped or 0.0 < self.config.max_seconds < time.monotonic() - self._started
+
+    def generation(self) -> None:
+        """Run all candidates on all problems, rank them and move on."""
+        points = self.cma.ask()
+        policies = [softmax_policy(self._weights(point), **self._made_for) for point in points]
+        first = self.cma.generation * self.config.repeats
+        found = evaluate_all(policies, self.problems, repeats=self.config.repeats, first=first, **self._settings)
+        everything = np.concatenate([self.pool, *(e.errors for e in found)], axis=1)
+        scores = np.array([rank_score(e.errors, everything) for e in found])
+        against_pool = float(np.mean([rank_score(e.errors, self.pool) for e in found]))
+        self.cma.tell(points, -scores)
+        self.evaluations += sum(e.evaluations for e in found)
+        facts = {"generation": self.cma.generation, "rank_score": against_pool, "sigma": self.cma.sigma}
+        self.log.event("generation", self.evaluations, **facts)
+        self.log.progress(
+            self.evaluations, self.cma.generation, f"rank score {against_pool:.4f}  best {self.best_score:.4f}"
+        )
+
+    def validate(self) -> None:
+        """Score the mean of the search on other seeds; keep it if it is the best so far."""
+        policy = softmax_policy(self._weights(self.cma.mean), **self._made_for)
+        repeats = self.config.evaluate_repeats
+        found = evaluate(policy, self.problems, repeats=repeats, first=VALIDATION, **self._settings)
+        score = rank_score(found.errors, self.pool)
+        self.curve.append([self.cma.generation, score])
+        if score > self.best_score:
+            self.best_score, self.best = score, self.cma.mean.copy()
+        self.log.event("validation", self.evaluations, generation=self.cma.generation, rank_score=score)
+        self._write_policy(rank_scores(found.errors, self.pool))
+
+    def _write_policy(self, scores: np.ndarray) -> None:
+        provenance = {
+            "trained_by": "CMA-ES on the rank score of final errors",
+            "config": self.config.to_json(),
+            "problems": [problem.name for problem in self.problems],
+            "facts": FACTS,
+            "commit": commit(),
+            "versions": versions(),
+            "rank_score": self.best_score,
+            "curve": self.curve,
+        }
+        path = self.out / "searched.safetensors"
+        save_softmax(path, self._weights(self.best), provenance=provenance, **self._made_for)
+        names = [problem.name for problem in self.problems]
+        summary = {"rank_score": self.best_score, "curve": self.curve, "weights": self._weights(self.best).tolist()}
+        summary["last_scores"] = dict(zip(names, scores.tolist(), strict=True))
+        (self.out / "summary.json").write_text(json.dumps(summary, indent=1))
+
+    def save(self) -> None:
+        """Write a checkpoint."""
+        arrays = {**self.cma.to_arrays(), "best": self.best, "pool": self.pool}
+        facts: dict[str, Any] = {"config": self.config.to_json(), "best_score": self.best_score if self.curve else None}
+        facts |= {"evaluations": self.evaluations, "curve": self.curve, "log": self.log.flush()}
+        save_checkpoint(self.out, self.cma.generation, arrays, facts)
+        self._saved_at = time.monotonic()
+
+    def _resume(self) -> int:
+        arrays, facts = load_checkpoint(self.out)
+        may_change = ("generations", "threads", "checkpoint_seconds", "max_seconds", "tensorboard")
+        for name, value in self.config.to_json().items():
+            if name not in may_change and facts["config"][name] != value:
+                raise ValueError(f"{name} must be {facts['config'][name]!r} to resume this search, got {value!r}")
+        self.cma.load_arrays(arrays)
+        self.best, self.pool = arrays["best"].copy(), arrays["pool"]
+        self.best_score = -np.inf if facts["best_score"] is None else facts["best_score"]
+        self.evaluations, self.curve = facts["evaluations"], facts["curve"]
+        return int(facts["log"])
+
+
+def search(config: SearchConfig, out: str | Path, *, resume: bool = False) -> float:
+    """Search into the folder `out`; with `resume` go on from its newest checkpoint, if it has one."""
+    return Search(config, out, resume=resume and bool(checkpoints(Path(out)))).run()

@@ -1,0 +1,62 @@
+"""Strict settings from JSON, for every kind of training: unknown keys, wrong types and wrong names are errors."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from deddqn.names import suggestion
+
+T = TypeVar("T")
+
+
+def check(name: str, holds: bool, rule: str, value: object) -> None:
+    """Raise ValueError with the argument, the rule and the value, unless it holds."""
+    if not holds:
+        raise ValueError(f"{name} must be {rule}, got {value}")
+
+
+def from_values(kind: type[T], base: Mapping[str, Any], given: Mapping[str, Any]) -> T:
+    """A settings dataclass from the values of a preset and those that were given."""
+    known = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    for key, value in given.items():
+        if key not in known:
+            raise ValueError(f"unknown setting {key!r}; {suggestion(key, known)}Known: {', '.join(known)}")
+        _check_type(key, value, known[key].default)
+    return kind(**{**base, **{key: _as_tuple(value) for key, value in given.items()}})
+
+
+def to_values(settings: Any) -> dict[str, Any]:
+    """The settings as JSON values."""
+    return json.loads(json.dumps(dataclasses.asdict(settings)))
+
+
+def read_values(path: str | Path) -> dict[str, Any]:
+    """The JSON object in a file."""
+    try:
+        values = json.loads(Path(path).read_text())
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} is not JSON: {error}") from None
+    if not isinstance(values, dict):
+        raise ValueError(f"{path} must hold one JSON object, got {type(values).__name__}")
+    return values
+
+
+def _check_type(key: str, value: Any, default: Any) -> None:
+    """Numbers may be written as 1 or 1.0; anything else must have the type of its default."""
+    wanted = type(default)
+    if wanted is tuple:
+        fits = isinstance(value, list | tuple)
+    elif wanted is float:
+        fits = isinstance(value, int | float) and not isinstance(value, bool)
+    else:
+        fits = isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
+    if not fits:
+        raise ValueError(f"{key} must be of type {wanted.__name__}, got {value!r}")
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(_as_tuple(item) for item in value) if isinstance(value, list | tuple) else value

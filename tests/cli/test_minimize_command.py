@@ -1,0 +1,263 @@
+"""The command line, as a user types it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import deddqn
+from deddqn.cli import main
+from deddqn.problems import get
+
+FUNCTIONS = """
+import time
+import numpy as np
+from numba import njit
+
+def bowl(x):
+    return float(((x - 1) ** 2).sum())
+
+@njit
+def jitted(x):
+    return ((x - 1) ** 2).sum()
+
+def slow(x):
+    time.sleep(0.002)
+    return bowl(x)
+
+def holes(x):
+    return np.nan if x[0] > 0 else bowl(x)
+
+def nothing(x):
+    return np.nan
+
+calls = 0
+
+def broken(x):
+    global calls
+    calls += 1
+    if calls > 150:
+        raise KeyError("pressure")
+    return bowl(x)
+
+number = 3
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a module of the user's."""
+    name = f"my_functions_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(FUNCTIONS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return name
+
+
+def read(path):
+    def refuse(word):
+        raise AssertionError(f"{word} is not JSON")
+
+    return json.loads(path.read_text(), parse_constant=refuse)
+
+
+def test_a_problem_by_name(tmp_path, capsys):
+    assert main(["minimize", "cec2005:F9/d10", "--maxfun", "500", "--seed", "3"]) == 0
+    out = capsys.readouterr().out
+    expected = deddqn.minimize(get("cec2005:F9/d10"), maxfun=500, rng=3)
+    assert f"f = {expected.fun:.10g}" in out and "error" in out
+    assert "500 evaluations, policy" in out and "All 500 evaluations are used." in out
+
+
+def test_json(tmp_path, capsys):
+    path = tmp_path / "result.json"
+    command = ["minimize", "cec2005:F9", "--dimension", "10", "--maxfun", "300", "--policy", "de3"]
+    assert main([*command, "--json", str(path)]) == 0
+    facts = read(path)
+    expected = deddqn.minimize(get("cec2005:F9/d10"), maxfun=300, policy="de3", rng=0)
+    assert facts["fun"] == expected.fun and facts["x"] == expected.x.tolist() and facts["nfev"] == 300
+    assert facts["error"] == expected.fun - get("cec2005:F9/d10").optimum and facts["policy"] == "de3"
+    assert facts["strategy_counts"]["rand-to-best/2"] == 200 and facts["success"] and facts["seed"] == 0
+    capsys.readouterr()
+    assert main([*command, "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out) == facts
+    assert [p.name for p in tmp_path.iterdir()] == ["result.json"]
+
+
+@pytest.mark.parametrize("name", ["bowl", "jitted"])
+@pytest.mark.parametrize("bounds", [["--bounds", "-5,5", "--dimension", "3"], ["--bounds=-5,5;-5,5;-5,5"]])
+def test_a_function(folder, name, bounds, capsys):
+    assert main(["minimize", f"{folder}:{name}", *bounds, "--maxfun", "400", "--json", "-"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    expected = deddqn.minimize(lambda x: float(((x - 1) ** 2).sum()), [(-5, 5)] * 3, maxfun=400, rng=0)
+    assert facts["fun"] == pytest.approx(expected.fun, rel=1e-9) and facts["error"] is None
+
+
+def test_workers_change_nothing(folder, capsys):
+    found = []
+    for workers in ("2", "3"):
+        main(["minimize", f"{folder}:bowl", "--bounds", "-5,5", "--maxfun", "300", "--workers", workers, "--json", "-"])
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0] == found[1] and found[0]["nfev"] == 300
+
+
+def test_bad_values_are_reported(folder, tmp_path, capsys):
+    assert main(["minimize", f"{folder}:holes", "--bounds", "-5,5", "--maxfun", "300", "--json", "r.json"]) == 0
+    facts = read(tmp_path / "r.json")
+    assert facts["non_finite"] > 0 and "gave NaN" in facts["message"] and "gave NaN" in capsys.readouterr().out
+    assert main(["minimize", f"{folder}:nothing", "--bounds", "-5,5", "--maxfun", "300", "--json", "r.json"]) == 0
+    assert read(tmp_path / "r.json")["fun"] is None
+    assert main(["minimize", f"{folder}:bowl", "--bounds", "-5,5", "--maxtime", "0", "--json", "r.json"]) == 0
+    assert read(tmp_path / "r.json")["nfev"] == 0
+    assert main(["minimize", "cec2005:F1/d10", "--maxtime", "0", "--json", "r.json"]) == 0
+    assert read(tmp_path / "r.json")["error"] is None
+
+
+def test_stopping_rules(folder, capsys):
+    assert main(["minimize", f"{folder}:bowl", "--bounds", "-5,5", "--ftarget", "1", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["message"] == "The target value 1 is reached."
+    assert main(["minimize", f"{folder}:slow", "--bounds", "-5,5", "--maxtime", "0.05", "--json", "-"]) == 0
+    assert "The time is up." in json.loads(capsys.readouterr().out)["message"]
+
+
+@pytest.mark.parametrize("target", ["cec2005:F4/d10", "function"])
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_resumed_equals_uninterrupted(target, workers, folder, tmp_path, capsys):
+    """The first process is interrupted in the middle of a generation, by the clock."""
+    name = target if target != "function" else f"{folder}:slow"
+    command = ["minimize", name, "--workers", workers]
+    settings = ["--maxfun", "400", "--population-size", "50", "--seed", "5"]
+    if target == "function":
+        settings += ["--bounds", "-5,5", "--dimension", "10"]
+    assert main([*command, *settings, "--json", "whole.json"]) == 0
+    whole = read(tmp_path / "whole.json")
+    assert main([*command, *settings, "--save", "s.npz", "--maxtime", "0.15" if target == "function" else "0.002"]) == 0
+    capsys.readouterr()
+    for _ in range(3):  # a resumed search may be stopped, saved and resumed again
+        assert main([*command, "--resume", "s.npz", "--save", "s.npz", "--maxtime", "0.05"]) == 0
+        assert "continue with --resume s.npz" in capsys.readouterr().err
+    assert main([*command, "--resume", "s.npz", "--json", "resumed.json"]) == 0
+    assert read(tmp_path / "resumed.json") == whole
+    assert main([*command, "--resume", "s.npz", "--json", "resumed.json"]) == 0  # the file was not used up
+    assert read(tmp_path / "resumed.json") == whole
+
+
+def test_an_error_in_the_function_is_shown_and_nothing_is_lost(folder, capsys):
+    command = ["minimize", f"{folder}:broken", "--bounds", "-5,5", "--maxfun", "300"]
+    assert main([*command, "--save", "s.npz"]) == 1
+    err = capsys.readouterr().err
+    assert "KeyError: 'pressure'" in err and "in broken" in err
+    assert deddqn.Optimizer.load("s.npz").result.nfev == 150
+
+
+def test_resuming_something_else_is_refused(folder, capsys):
+    box = ["--bounds", "-5,5", "--dimension", "10", "--maxfun", "200"]
+    assert main(["minimize", f"{folder}:bowl", *box, "--save", "function.npz"]) == 0
+    assert main(["minimize", "cec2005:F9/d10", "--maxfun", "200", "--save", "problem.npz"]) == 0
+    capsys.readouterr()
+    for command, message in [
+        (["cec2005:F1/d10", "--resume", "problem.npz"], "resume must hold a search on cec2005:F1/d10, got one on"),
+        ([f"{folder}:bowl", "--resume", "problem.npz"], "got one on 'cec2005:F9/d10'"),
+        (["cec2005:F9/d10", "--resume", "function.npz"], "resume must hold a search on cec2005:F9/d10"),
+        ([f"{folder}:bowl", "--resume", "function.npz", "--bounds", "-4,4"], "bounds must be those of the saved"),
+        ([f"{folder}:bowl", "--resume", "function.npz", "--workers", "2"], "updating must be 'deferred'"),
+        ([f"{folder}:bowl", "--resume", "nothing.npz"], "nothing.npz"),
+        ([f"{folder}:bowl", "--resume", f"{folder}.py"], "is not a whole saved search"),
+    ]:
+        assert main(["minimize", *command]) == 2, command
+        err = capsys.readouterr().err
+        assert message in err.replace("\n", " ") and "Traceback" not in err
+
+
+def test_bad_commands(folder, capsys):
+    for command, message in [
+        (["cec2005:F99/d10"], "unknown problem 'cec2005:F99/d10'"),
+        (["cec2005:F9"], "dimension must be given"),
+        (["cec2005:F9/d11"], "11"),
+        (["cec2005:F9/d10", "--dimension", "30"], "dimension must agree with the name"),
+        (["cec2006:F9/d10"], "cec2006"),
+        (["F9"], "unknown problem 'F9'"),
+        (["no_such_module:f", "--bounds", "-5,5"], "got 'no_such_module:f': No module named"),
+        ([f"{folder}:missing", "--bounds", "-5,5"], "has no function 'missing'"),
+        ([f"{folder}:number", "--bounds", "-5,5"], "has no function 'number'"),
+        ([f"{folder}:bowl"], "bounds must be given for a function"),
+        ([f"{folder}:bowl", "--bounds", "-5"], 'bounds must look like "-5,5" or "-5,5;0,1", got \'-5\''),
+        ([f"{folder}:bowl", "--bounds", "a,b"], "got 'a,b'"),
+        ([f"{folder}:bowl", "--bounds", ""], "got ''"),
+        ([f"{folder}:bowl", "--bounds", "5,-5"], "bounds must have lower <= upper, got 5.0 > -5.0"),
+        ([f"{folder}:bowl", "--bounds", "0,inf"], "bounds must be finite"),
+        ([f"{folder}:bowl", "--bounds", "0,1;0,1", "--dimension", "3"], "dimension must be 2 as in the bounds, got 3"),
+        ([f"{folder}:bowl", "--bounds", "0,1", "--dimension", "0"], "dimension must be at least 1, got 0"),
+        (["cec2005:F9/d10", "--policy", "rndom"], "did you mean 'random'?"),
+        (["cec2005:F9/d10", "--maxfun", "50"], "maxfun must be at least the population size 100, got 50"),
+        (["cec2005:F9/d10", "--workers", "0"], "workers must be -1"),
+        (["cec2005:F9/d10", "--seed", "-1"], "rng must be"),
+        (["cec2005:F9/d10", "--json", "no/folder/r.json", "--maxfun", "200"], "no/folder"),
+    ]:
+        assert main(["minimize", *command]) == 2, command
+        err = capsys.readouterr().err
+        assert message in err.replace("\n", " "), (command, err)
+        assert "Traceback" not in err
+
+
+def test_unknown_commands_and_help(capsys):
+    assert main(["minimise"]) == 2
+    assert "did you mean 'minimize'?" in capsys.readouterr().err
+    for arguments in ([], ["--help"], ["-h"]):
+        assert main(arguments) == 0
+        assert "usage: deddqn COMMAND" in capsys.readouterr().out
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"deddqn {deddqn.__version__}\n"
+    for command in ("minimize", "problems", "policies"):
+        with pytest.raises(SystemExit) as stopped:
+            main([command, "--help"])
+        assert stopped.value.code == 0
+        assert f"deddqn {command}" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as stopped:
+        main(["minimize", "cec2005:F9/d10", "--maxfn", "3"])
+    assert stopped.value.code == 2
+
+
+def test_lists(capsys):
+    assert main(["problems"]) == 0
+    out = capsys.readouterr().out
+    assert all(f"cec2005:F{number} " in out for number in range(1, 26)) and "cec2005-train: 32 problems" in out
+    assert main(["policies"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in deddqn.policies.policy_names()) and "(default)" in out
+
+
+def run_in_a_shell(*arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "deddqn", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        **options,
+    )
+
+
+def test_ctrl_c_saves_and_reports(folder, tmp_path):
+    """In a process of its own: the command of the issue, interrupted and resumed."""
+    box = ["--bounds", "-5,5", "--dimension", "10", "--maxfun", "100000", "--population-size", "20"]
+    process = run_in_a_shell("minimize", f"{folder}:slow", *box, "--save", "s.npz", "--json", "r.json", cwd=tmp_path)
+    try:
+        while not (tmp_path / "s.npz").exists():  # saved every few seconds
+            assert process.poll() is None
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    facts = read(tmp_path / "r.json")
+    assert 20 <= facts["nfev"] < 100_000 and "f = " in out and "Traceback" not in err
+    search = deddqn.Optimizer.load(tmp_path / "s.npz")
+    assert search.result.nfev == facts["nfev"] and search.result.x.tolist() == facts["x"]
+    assert np.isfinite(search.result.fun)

@@ -1,0 +1,145 @@
+"""Checkpoints: whole or not there, small files, and a training that is killed anywhere ends with the same bits."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deddqn.training.checkpoint import checkpoints, load_checkpoint, save_checkpoint
+from deddqn.training.config import TrainingConfig
+from deddqn.training.replay import Replay
+from deddqn.training.trainer import Trainer
+
+MIB = 2**20
+
+
+def test_arrays_of_any_size_come_back_in_small_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("deddqn.training.checkpoint.FILE_LIMIT", 1000)
+    rng = np.random.default_rng(0)
+    arrays = {
+        "large": rng.random((7, 11, 13)),
+        "words": rng.integers(2**63, size=(3, 4)).astype(np.uint64),
+        "scalar": np.array(3.0, dtype=np.float32),
+        "flags": rng.random(50) > 0.5,
+    }
+    for number in (1, 2):
+        save_checkpoint(tmp_path, number, arrays, {"number": number})
+    found, facts = load_checkpoint(tmp_path)
+    assert facts == {"number": 2} and len(checkpoints(tmp_path)) == 1
+    assert found.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert found[name].dtype == array.dtype
+        np.testing.assert_array_equal(found[name], array)
+    assert max(path.stat().st_size for path in tmp_path.rglob("*.safetensors")) < 2000
+
+
+def test_a_checkpoint_that_was_not_finished_is_not_seen(tmp_path):
+    save_checkpoint(tmp_path, 1, {"a": np.arange(3)}, {})
+    (tmp_path / ".checkpoint-00000002.tmp").mkdir()
+    assert [path.name for path in checkpoints(tmp_path)] == ["checkpoint-00000001"]
+
+
+def test_weights_that_are_not_finite_are_not_saved(tmp_path):
+    with pytest.raises(ValueError, match="not finite"):
+        save_checkpoint(tmp_path, 1, {"learner/primary": np.array([1.0, np.nan])}, {})
+    assert not checkpoints(tmp_path)
+
+
+def test_a_full_checkpoint_at_the_papers_memory_is_small(tmp_path):
+    trainer = Trainer(TrainingConfig(tensorboard=False), tmp_path, quiet=True)
+    trainer.replay.count.fill_(trainer.replay.per_lane)  # as after 10^5 decisions
+    trainer.replay.states.uniform_()
+    trainer.save()
+    trainer.log.close()
+    sizes = [path.stat().st_size for path in checkpoints(tmp_path)[-1].iterdir()]
+    assert max(sizes) <= 16 * MIB and sum(sizes) <= 48 * MIB
+    assert isinstance(trainer.replay, Replay) and sum(sizes) > 30 * MIB
+
+
+def test_other_settings_cannot_resume(tmp_path):
+    settings = {"problems": ("cec2005:F1/d10",), "budget": 300, "warmup": 100, "tensorboard": False}
+    trainer = Trainer(TrainingConfig(**settings), tmp_path, quiet=True)
+    trainer.save()
+    trainer.log.close()
+    with pytest.raises(ValueError, match="gamma must be 0.99 to resume this training, got 0.9"):
+        Trainer(TrainingConfig(**settings, gamma=0.9), tmp_path, resume=True)
+
+
+KILLED = {
+    "problems": ["cec2005:F1/d10", "cec2005:F8/d30", "cec2005:F24/d10"],
+    "population_size": 20,
+    "budget": 300,
+    "hidden": [24, 24],
+    "batch": 16,
+    "replay_ratio": 16.0,
+    "memory": 1500,
+    "warmup": 300,
+    "lanes": 2,
+    "decisions": 3,
+    "cycles": 4,
+    "evaluate_every": 2,
+    "evaluate_repeats": 2,
+    "checkpoint_seconds": 0.15,
+    "tensorboard": False,
+}
+
+
+def start(folder: Path, *options: str) -> subprocess.Popen:
+    config = folder.parent / "config.json"
+    config.write_text(json.dumps(KILLED))
+    command = [sys.executable, "-m", "deddqn.training", str(config), "--out", str(folder), *options]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def results(folder: Path) -> dict[str, object]:
+    """What a training leaves behind, without times."""
+    files = {path.name: path.read_bytes() for path in sorted(folder.glob("*.safetensors"))}
+    lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    return files | {"log": [{k: v for k, v in line.items() if k != "seconds"} for line in lines]}
+
+
+def killed_at_random(folder: Path, kills: int, seed: int) -> int:
+    """Kill the training so many times, each time a random moment after it wrote a checkpoint; then let it end."""
+    rng, done = np.random.default_rng(seed), 0
+    for _ in range(kills):
+        process = start(folder, "--resume")
+        before = [path.name for path in checkpoints(folder)]
+        while process.poll() is None and [path.name for path in checkpoints(folder)] == before:
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0.0, 0.6))
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+            done += 1
+        process.communicate()
+    process = start(folder, "--resume")
+    assert process.wait() == 0, process.stderr.read()
+    return done
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(5, marks=pytest.mark.slow)])
+def test_a_killed_training_ends_with_the_same_bits(tmp_path, kills):
+    whole = start(tmp_path / "whole")
+    assert whole.wait() == 0, whole.stderr.read()
+    assert killed_at_random(tmp_path / "killed", kills, seed=kills) >= 1
+    assert results(tmp_path / "killed") == results(tmp_path / "whole")
+    assert {"best.safetensors", "final.safetensors", "ranked.safetensors"} <= results(tmp_path / "whole").keys()
+
+
+def test_a_light_checkpoint_keeps_what_was_learned(tmp_path):
+    settings = {**KILLED, "checkpoint": "light", "problems": tuple(KILLED["problems"]), "hidden": (24, 24)}
+    trainer = Trainer(TrainingConfig(**settings), tmp_path, quiet=True)
+    for tick in trainer.actors.ticks(lambda: trainer.decisions < 900, overlapped=False):
+        trainer.digest(tick)
+    trainer.save()
+    trainer.log.close()
+    assert sum(path.stat().st_size for path in checkpoints(tmp_path)[-1].iterdir()) < MIB
+    other = Trainer(TrainingConfig(**settings), tmp_path, resume=True, quiet=True)
+    assert (other.learner.primary.flat == trainer.learner.primary.flat).all()
+    assert (other.learner.updates, other.decisions) == (trainer.learner.updates, trainer.decisions)
+    assert other.run().done

@@ -1,0 +1,41 @@
+"""``deddqn train`` and ``python -m deddqn.training`` do the same."""
+
+import json
+
+import pytest
+
+from deddqn.training.__main__ import main as train_main
+
+SMALL = ["--problems", "cec2005:F1/d10", "--budget", "200", "--warmup", "50", "--cycles", "1", "--seed", "3"]
+SETTINGS = {"problems": ["cec2005:F1/d10"], "budget": 200, "warmup": 50, "cycles": 1, "seed": 3}
+
+
+def test_both_ways_give_the_same_policy(tmp_path):
+    pytest.importorskip("tyro")
+    from deddqn.cli import main
+
+    assert main(["train", "--preset", "paper-r2", "--out", str(tmp_path / "a"), *SMALL]) == 0
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"preset": "paper-r2", **SETTINGS}))
+    assert train_main([str(config), "--out", str(tmp_path / "b"), "--resume"]) == 0
+    files = [(tmp_path / k / "final.safetensors").read_bytes() for k in "ab"]
+    assert files[0] == files[1]
+
+
+def test_the_grid_keeps_one_network_per_reward(tmp_path, capsys):
+    pytest.importorskip("tyro")
+    from deddqn.cli import main
+
+    assert main(["train", "--grid", "paper", "--out", str(tmp_path), *SMALL]) == 0
+    found = json.loads((tmp_path / "grid.json").read_text())
+    assert len(found["networks"]) == 12
+    for reward, name in found["kept"].items():
+        assert name.startswith(reward.lower())
+    assert capsys.readouterr().out.count("yes") == 3
+
+
+def test_wrong_settings_end_with_status_2(tmp_path, capsys):
+    config = tmp_path / "config.json"
+    config.write_text('{"preset": "paper-r2", "bacth": 3}')
+    assert train_main([str(config)]) == 2
+    assert "did you mean 'batch'" in capsys.readouterr().err

@@ -1,0 +1,62 @@
+"""Settings: the paper's values are the defaults, and what is not known is an error that suggests a neighbour."""
+
+import json
+
+import pytest
+
+from deddqn.training.config import PRESETS, TrainingConfig, preset
+
+
+def test_the_defaults_are_table_2():
+    config = TrainingConfig()
+    assert config.hidden == (100, 100, 100, 100)
+    assert (config.learning_rate, config.gamma, config.epsilon) == (1e-4, 0.99, 0.1)
+    assert (config.batch, config.replay_ratio, config.lanes, config.decisions) == (64, 64.0, 1, 1)
+    assert (config.target_sync, config.memory, config.warmup) == (1000, 100_000, 10_000)
+    assert (config.population_size, config.budget, config.cycles) == (100, 10_000, 1890)
+    assert (config.loss, config.target, config.n_step, config.synchronous) == ("squared", "periodic", 1, True)
+    assert len(config.training_problems()) == 32
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_survive_json(name):
+    config = preset(name)
+    assert TrainingConfig.from_json(json.loads(json.dumps(config.to_json()))) == config
+    assert TrainingConfig.from_json({"preset": name}) == config
+
+
+def test_unknown_settings_suggest_a_neighbour():
+    with pytest.raises(ValueError, match="unknown setting 'leraning_rate'; did you mean 'learning_rate'"):
+        TrainingConfig.from_json({"leraning_rate": 0.1})
+    with pytest.raises(ValueError, match="did you mean 'paper-r2'"):
+        TrainingConfig.from_json({"preset": "paper-r22"})
+    with pytest.raises(ValueError, match="did you mean 'huber'"):
+        TrainingConfig(loss="hubert")
+    with pytest.raises(KeyError, match="unknown reward 'R4'"):
+        TrainingConfig(reward="R4")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"batch": 1.5}, "batch must be of type int, got 1.5"),
+        ({"synchronous": 1}, "synchronous must be of type bool, got 1"),
+        ({"gamma": 1.5}, r"gamma must be in \[0, 1\], got 1.5"),
+        ({"lanes": 100, "warmup": 50}, "warmup must be at least lanes x n_step = 100 decisions, got 50"),
+        ({"portfolio": [["rand/9", 0.5, 1.0]]}, "unknown strategy"),
+        ({"population_size": 3}, "population_size must be at least 6"),
+    ],
+)
+def test_wrong_values_are_refused_with_the_rule(values, message):
+    with pytest.raises((ValueError, KeyError), match=message):
+        TrainingConfig.from_json(values)
+
+
+def test_a_file_that_is_not_a_config_is_refused(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text("[1, 2]")
+    with pytest.raises(ValueError, match="must hold one JSON object"):
+        TrainingConfig.read(path)
+    path.write_text("{")
+    with pytest.raises(ValueError, match="is not JSON"):
+        TrainingConfig.read(path)

@@ -1,0 +1,76 @@
+"""The softmax policy: its facts, its probabilities, its file."""
+
+import numpy as np
+import pytest
+
+from deddqn.de.config import DEConfig
+from deddqn.de.state import Count, Mark
+from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.policies import PolicyFileError, load_policy, save_softmax, softmax_policy
+from deddqn.policies.softmax import DIVERSITY, FACTS, N_FACTS, SLOTS, SUCCESS
+from deddqn.problems import get
+
+
+def lanes_of(weights, **settings):
+    config = DEConfig(population_size=12, budget=600)
+    spec = EpisodeSpec(problem=get("cec2005:F6/d10"), policy=softmax_policy(weights), config=config, **settings)
+    return Lanes([spec], threads=1)
+
+
+def test_ranks_diversity_and_success_are_those_of_the_population():
+    """After every generation, against what the engine itself knows about its parents."""
+    lanes = lanes_of(np.zeros((4, N_FACTS)))
+    lanes.advance(12)
+    search, memory = lanes.episodes[0].search, lanes.episodes[0].core.memory
+    assert memory[SLOTS + 4 : SLOTS + 16].tolist() == [0.5] * 12
+    for generation in range(1, 8):
+        before = search.fitness.copy()
+        lanes.advance(12 + 12 * generation)
+        assert search.counts[Count.GENERATION] == generation
+        order = search.order.tolist()
+        assert [memory[SLOTS + 4 + i] for i in order] == pytest.approx(np.linspace(0, 1, 12))
+        assert memory[SUCCESS] == pytest.approx(np.mean(search.fitness < before))
+        assert (memory[DIVERSITY] == 0.0) == (generation == 1)
+    assert search.marks[Mark.F_BSF] == search.fitness.min()
+
+
+def test_probabilities_are_the_softmax_of_the_scores():
+    weights = np.zeros((4, N_FACTS))
+    weights[:, 0] = np.log([0.1, 0.2, 0.3, 0.4])
+    counts = np.sum([lanes_of_done(weights, repeat=r) for r in range(30)], axis=0)
+    expected = 30 * 588 * np.array([0.1, 0.2, 0.3, 0.4])
+    assert ((counts - expected) ** 2 / expected).sum() < 16.3  # chi-squared, 3 degrees: p = 0.001
+
+
+def lanes_of_done(weights, **settings):
+    lanes = lanes_of(weights, **settings)
+    lanes.advance()
+    return lanes.strategy_counts[0]
+
+
+def test_facts_steer_the_choice():
+    weights = np.zeros((4, N_FACTS))
+    weights[1, FACTS.index("progress")] = 2000.0  # operator 1 as soon as half of the budget is used
+    weights[1, 0] = -1000.0
+    lanes = lanes_of(weights, observe=True)
+    actions = lanes.record(588).actions[0]
+    assert (actions[300:] == 1).all() and (actions[:280] != 1).all()
+
+
+def test_huge_weights_do_no_harm():
+    weights = np.zeros((4, N_FACTS))
+    weights[2, 0], weights[3, 0] = 1e308, -1e308
+    assert lanes_of_done(weights)[2] == 588
+
+
+def test_the_file_gives_the_policy_back(tmp_path):
+    weights = np.random.default_rng(0).normal(size=(4, N_FACTS))
+    save_softmax(tmp_path / "p.safetensors", weights, name="mine", max_dimension=17)
+    policy = load_policy(tmp_path / "p.safetensors")
+    assert (policy.name, policy.max_dimension) == ("mine", 17)
+    np.testing.assert_array_equal(policy.setup, weights.ravel())
+    weights[0, 0] = np.inf
+    with pytest.raises(PolicyFileError, match="finite"):
+        save_softmax(tmp_path / "q.safetensors", weights)
+    with pytest.raises(PolicyFileError, match="shape"):
+        softmax_policy(np.zeros((3, 8)))
