@@ -74,3 +74,17 @@ def test_the_file_gives_the_policy_back(tmp_path):
         save_softmax(tmp_path / "q.safetensors", weights)
     with pytest.raises(PolicyFileError, match="shape"):
         softmax_policy(np.zeros((3, 8)))
+
+
+def test_any_operator_is_drawn_while_no_finite_value_is_known():
+    """A policy that would always play one strategy must not be stuck with it where everything is NaN."""
+    weights = np.zeros((4, N_FACTS))
+    weights[2, 0] = 100.0
+    policy = softmax_policy(weights)
+    policy.reset(4, 12, np.random.default_rng(3))
+    features = np.full(99, 0.5)
+    policy.learn(0, 2, np.inf, np.inf, np.inf, -np.inf, 0.0)
+    blind = np.bincount([policy.choose(features, 0) for _ in range(400)], minlength=4)
+    assert blind.min() > 60
+    policy.learn(0, 2, np.inf, 1.0, 1.0, 1.0, 10.0)
+    assert {policy.choose(features, 0) for _ in range(50)} == {2}

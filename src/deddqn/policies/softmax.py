@@ -13,7 +13,8 @@ dimension                 D / dim^max (row 5)
 ========================  ==============================================================================
 
 Rank, diversity and success are kept by the policy itself, from what every policy is handed: the features, and in
-`learn` the values of parent and trial. In the first generation they are 0.5, 0 and 0.5.
+`learn` the values of parent and trial. In the first generation they are 0.5, 0 and 0.5. While no finite value is
+known, there are no facts, and any operator is drawn.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from deddqn.features.layout import AT
 from deddqn.policies.files import PolicyFileError, write_policy_file
 from deddqn.policies.kernels import PolicyKernels
 from deddqn.policies.policy import CompiledPolicy
-from deddqn.streams import uniform
+from deddqn.streams import integer_below, uniform
 
 KIND = "softmax"
 FACTS = ("constant", "progress", "progress squared", "stagnation", "rank", "diversity", "success", "dimension")
@@ -47,8 +48,8 @@ SMALLEST_DIVERSITY = 1e-9
 DIVERSITY_UNIT = 0.1  # one decade is about a quarter
 
 # The memory: slots, then K scores, then NP ranks, NP values and NP indices to sort
-DIVERSITY, SUCCESS, FIRST_DISTANCE, DISTANCE_SUM, DECIDED, IMPROVED, SETTLED, POPULATION, OPERATORS = range(9)
-SLOTS = 9
+DIVERSITY, SUCCESS, FIRST_DISTANCE, DISTANCE_SUM, DECIDED, IMPROVED, SETTLED, POPULATION, OPERATORS, BLIND = range(10)
+SLOTS = 10
 
 
 def memory_size(n_ops: int, n_pop: int) -> int:
@@ -72,6 +73,8 @@ def choose(setup, memory, features, stream, n_ops, i):
     for k in range(DONORS):
         memory[DISTANCE_SUM] += features[DISTANCE + k]
     memory[DECIDED] += 1.0
+    if memory[BLIND] != 0.0:
+        return integer_below(stream, n_ops)
     progress = 1.0 - features[BUDGET]
     stagnation = features[STAGNATION]
     facts = (
@@ -109,6 +112,7 @@ def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
     n_pop, n_ops = np.int64(memory[POPULATION]), np.int64(memory[OPERATORS])
     memory[SLOTS + n_ops + n_pop + i] = f_trial if f_trial <= f_parent else f_parent
     memory[SETTLED] += 1.0
+    memory[BLIND] = 1.0 if f_bsf == math.inf else 0.0
     memory[IMPROVED] += 1.0 if f_trial < f_parent else 0.0
     return 0
 
