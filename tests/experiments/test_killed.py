@@ -54,7 +54,8 @@ def start(moment: str, folder: Path) -> subprocess.Popen:
     environment = {**os.environ, "PYTHONPATH": paths}
     command = [sys.executable, "-c", DRIVER, moment, str(folder)]
     process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "ready\n"
+    with process.stdout as said:
+        assert said.readline() == "ready\n"
     return process
 
 

@@ -43,7 +43,8 @@ class Helper:
             rows: list[Run] = pickle.load(self._pipe(self._process.stdout))
         except (OSError, EOFError, pickle.UnpicklingError) as error:
             self._process.kill()
-            raise HelperDied(f"the helper ended with status {self._process.wait()}") from error
+            self.close()
+            raise HelperDied(f"the helper ended with status {self._process.returncode}") from error
         return rows
 
     def close(self) -> None:
