@@ -5,17 +5,15 @@
 - memory: growth over 10^6 evaluations at D = 30
 """
 
-import argparse
 import multiprocessing
-import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import psutil
 from scipy.optimize import differential_evolution
 
+from benchmarks.bars import Bar, print_bars
 from deddqn import minimize
 from deddqn.features.layout import n_features
 from deddqn.policies import CompiledPolicy, network_policy
@@ -25,28 +23,6 @@ BOX = [(-5.0, 5.0)] * DIMENSION
 ROUNDS = 3
 EVALUATIONS = 20_000
 BUSY_SECONDS = 0.02
-
-
-@dataclass(frozen=True)
-class Row:
-    """One measured value and its bar."""
-
-    what: str
-    measured: float
-    bar: float
-    at_most: bool
-    unit: str = ""
-
-    @property
-    def met(self) -> bool:
-        """Whether the bar is met."""
-        return self.measured <= self.bar if self.at_most else self.measured >= self.bar
-
-    def __str__(self) -> str:
-        sign = "<=" if self.at_most else ">="
-        bar = f"{sign} {self.bar:g}{self.unit}" if np.isfinite(self.bar) else ""
-        verdict = "" if not bar else "met" if self.met else "MISSED"
-        return f"{self.what:<58}{self.measured:>10.3f}{self.unit:<4}{bar:>12}  {verdict}"
 
 
 def learned_policy() -> CompiledPolicy:
@@ -87,7 +63,7 @@ def scipy_microseconds(seed: int) -> float:
     return 1e6 * (time.process_time() - started) / result.nfev
 
 
-def overhead() -> list[Row]:
+def overhead() -> list[Bar]:
     """Overhead per evaluation, ours over scipy's; the best of some rounds each."""
     policy = learned_policy()
     minimize(sphere, BOX, policy=policy, maxfun=200, rng=0)  # compiles
@@ -97,11 +73,13 @@ def overhead() -> list[Row]:
     ]
     objective, learned, plain, peer = np.min(rounds, axis=0)
     return [
-        Row("objective, D=30", objective, np.inf, True, "us"),
-        Row("minimize, no network: overhead per evaluation", plain - objective, np.inf, True, "us"),
-        Row("minimize, network and all features: overhead per evaluation", learned - objective, np.inf, True, "us"),
-        Row("scipy differential_evolution: overhead per evaluation", peer - objective, np.inf, True, "us"),
-        Row("overhead over scipy's", (learned - objective) / (peer - objective), 0.4, True),
+        Bar(
+            "minimize, Python objective D=30, network and features: overhead over scipy's",
+            (learned - objective) / (peer - objective),
+            0.4,
+            "x",
+            peer=f"{learned - objective:.1f} us, without network {plain - objective:.1f}, scipy {peer - objective:.1f}",
+        ),
     ]
 
 
@@ -135,7 +113,7 @@ def ratio(work: Callable[[int], object]) -> float:
     return seconds[0] / seconds[1]
 
 
-def workers(evaluations: int = 200) -> list[Row]:
+def workers(evaluations: int = 200) -> list[Bar]:
     """Wall time in deferred mode with one process over that with two; the best of some rounds."""
     options = {"maxfun": evaluations, "updating": "deferred", "rng": 0}
     found = [
@@ -144,12 +122,18 @@ def workers(evaluations: int = 200) -> list[Row]:
     ]
     machine, ours = np.max(found, axis=0)
     return [
-        Row("2 bare processes, on this machine now: times faster", machine, np.inf, True, "x"),
-        Row("2 workers, CPU-bound objective of 20 ms: times faster", ours, 1.7, False, "x"),
+        Bar(
+            "minimize, 2 workers on a CPU-bound objective of 20 ms, against 1",
+            ours,
+            1.7,
+            "x",
+            False,
+            peer=f"two bare processes on this machine now: {machine:.2f}x",
+        ),
     ]
 
 
-def memory(evaluations: int = 1_000_000) -> list[Row]:
+def memory(evaluations: int = 1_000_000) -> list[Bar]:
     """How much the process grows from the first twentieth of a long run to its end."""
     process, seen = psutil.Process(), []
 
@@ -158,25 +142,15 @@ def memory(evaluations: int = 1_000_000) -> list[Row]:
 
     minimize(sphere, BOX, policy=learned_policy(), maxfun=evaluations, rng=0, callback=note)
     growth = (max(seen) - seen[len(seen) // 20]) / 2**20
-    return [Row(f"growth over {evaluations:.0e} evaluations, D=30", growth, 1.0, True, "MiB")]
+    return [Bar(f"minimize, growth of memory over {evaluations:.0e} evaluations, D=30", growth, 1.0, "MiB")]
 
 
-PARTS = {"overhead": overhead, "workers": workers, "memory": memory}
-
-
-def main(arguments: list[str] | None = None) -> list[Row]:
-    """Print the table; return its rows."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; all when left out")
-    chosen = parser.parse_args(arguments).parts or list(PARTS)
-    print(f"{'minimize':<58}{'measured':>10}{'':4}{'bar':>12}")
-    rows = []
-    for part in chosen:
-        for row in PARTS[part]():
-            rows.append(row)
-            print(row, flush=True)
-    return rows
+def main() -> list[Bar]:
+    """Print the bars; return them."""
+    bars = [*overhead(), *workers(), *memory()]
+    print_bars(bars)
+    return bars
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

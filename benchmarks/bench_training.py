@@ -9,11 +9,13 @@ import tempfile
 import time
 from dataclasses import dataclass
 
+from benchmarks.bars import Bar, print_bars
 from deddqn.training.config import TrainingConfig
 from deddqn.training.trainer import Trainer
 
 PEER_MS = 5.6  # MetaBox, batch 64, one update per evaluation, two cores
 SECONDS = 10.0
+PAPER_EVALUATIONS = 6.05e8
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,7 @@ MANY = {
     "lanes": 1024,
     "decisions": 25,
     "batch": 65_536,
-    "learning_rate": 1e-3,
-    "target_sync": 100,
+    "target_sync": 500,
     "memory": 10_240_000,
     "warmup": 200_000,
     "synchronous": False,
@@ -83,20 +84,38 @@ def measure(name: str, config: TrainingConfig, seconds: float) -> Speed:
     return Speed(name, evaluations / took, updates / took, updates * config.batch / took)
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--seconds", type=float, default=SECONDS)
-    given = parser.parse_args()
+def main(device: str = "cpu", seconds: float = SECONDS) -> list[Bar]:
+    """Measure and print; return the bars."""
     print(f"{'training':<12}{'evaluations/s':>14}{'updates/s':>12}{'samples/s':>16}")
-    for name, config in (CPU if given.device == "cpu" else CUDA).items():
-        speed = measure(name, config, given.seconds)
-        print(speed.line(), flush=True)
-        if name == "paper":
-            took = 1000.0 / speed.evaluations
-            print(f"{'':<12}{took:.2f} ms per evaluation: {PEER_MS / took:.1f} x the speed of MetaBox ({PEER_MS} ms)")
+    found = {}
+    for name, config in (CPU if device == "cpu" else CUDA).items():
+        found[name] = measure(name, config, seconds)
+        print(found[name].line(), flush=True)
+    bars = cpu_bars(found) if device == "cpu" else cuda_bars(found)
+    print_bars(bars)
+    return bars
+
+
+def cpu_bars(found: dict[str, Speed]) -> list[Bar]:
+    """What two cores should reach."""
+    ratio = PEER_MS * found["paper"].evaluations / 1000.0
+    return [
+        Bar("training, batch 64, one update per evaluation, against MetaBox's 5.6 ms", ratio, 3.0, "x", False),
+        Bar("training, replay ratio 1", found["ratio 1"].evaluations, 60e3, "evaluations/s", False),
+    ]
+
+
+def cuda_bars(found: dict[str, Speed]) -> list[Bar]:
+    """What one GPU with 16 cores should reach."""
+    minutes = PAPER_EVALUATIONS / found["ratio 64"].evaluations / 60.0
+    return [
+        Bar("training on CUDA, replay ratio 8", found["ratio 8"].evaluations, 1e6, "evaluations/s", False),
+        Bar("training on CUDA, 6.05e8 evaluations at replay ratio 64", minutes, 15.0, "min"),
+    ]
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    main(**vars(parser.parse_args()))

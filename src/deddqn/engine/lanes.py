@@ -23,7 +23,7 @@ from deddqn.features.layout import n_features
 from deddqn.names import check_whole_number
 from deddqn.policies.policy import CompiledPolicy
 
-CHUNKS_PER_THREAD = 4  # lanes take different times; small chunks even that out
+CHUNKS_PER_THREAD = 16  # lanes take different times; small chunks even that out
 
 
 @dataclass(frozen=True)

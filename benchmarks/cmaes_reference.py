@@ -1,6 +1,6 @@
 """IPOP- and LR-CMA-ES on the test problems beside a reference measured elsewhere with cma 4.5 (25 runs).
 
-    python benchmarks/bench_cmaes_reference.py [--runs 25] [--workers 2]
+    python -m benchmarks.cmaes_reference [--runs 25] [--workers 2]
 
 Prints mean error, standard error, the reference and how many standard errors lie between (the reference has the
 standard error of 25 runs as well). Also the seconds per run. Nothing is chosen from this table.
