@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 
 from benchmarks.bars import Bar, print_bars
-from deddqn.training.config import TrainingConfig
+from deddqn.training.config import TrainingConfig, preset
 from deddqn.training.trainer import Trainer
 
 PEER_MS = 5.6  # MetaBox, batch 64, one update per evaluation, two cores
@@ -45,20 +45,10 @@ CPU = {
         synchronous=False,
     ),
 }
-MANY = {
-    "lanes": 1024,
-    "decisions": 25,
-    "batch": 65_536,
-    "target_sync": 500,
-    "memory": 10_240_000,
-    "warmup": 200_000,
-    "synchronous": False,
-    "device": "cuda",
-}
 CUDA = {
-    "ratio 8": TrainingConfig(**MANY, replay_ratio=8.0),
-    "ratio 64": TrainingConfig(**MANY, replay_ratio=64.0),
-    "n-step 64": TrainingConfig(**{**MANY, "n_step": 100, "gamma": 0.999}, replay_ratio=64.0),
+    "ratio 8": preset("fast-r2", device="cuda", replay_ratio=8.0),
+    "ratio 64": preset("fast-r2", device="cuda"),
+    "n-step 64": preset("fast-progress", device="cuda"),
 }
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from deddqn.de import PAPER, Portfolio
 from deddqn.policies import load_policy
-from deddqn.policies.pm_adapss import Block, block, pm_adapss, relative_improvement
+from deddqn.policies.matching import block
+from deddqn.policies.pm_adapss import Block, pm_adapss, relative_improvement
 
 NO_FEATURES = np.zeros(0)
 

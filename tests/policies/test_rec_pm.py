@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from deddqn.policies import load_policy
-from deddqn.policies.rec_pm import Block, block, rec_pm, solve
+from deddqn.policies.matching import block
+from deddqn.policies.rec_pm import Block, rec_pm, solve
 
 
 def begin(n_ops, **parameters):

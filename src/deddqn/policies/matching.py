@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
-from deddqn.compiled import ENGINE
+from deddqn.compiled import ENGINE, fill
 from deddqn.de.portfolio import Portfolio
 from deddqn.policies.policy import CompiledPolicy
 from deddqn.streams import uniform
@@ -41,6 +42,32 @@ def spin(memory, probability, n_ops, stream):
         op += 1
         passed += memory[probability + op]
     return op
+
+
+PROBABILITY = 0
+"""The first block of K slots in the memory of these policies, after the slot that holds K."""
+
+
+@njit(**ENGINE)
+def block(memory, which):
+    """Where a block of K slots begins."""
+    return 1 + which * np.int64(memory[0])
+
+
+@njit(**ENGINE)
+def reset(setup, memory, n_ops, n_pop):
+    """Forget everything; all operators are equally likely."""
+    fill(memory, 0.0)
+    memory[0] = n_ops
+    for op in range(n_ops):
+        memory[block(memory, PROBABILITY) + op] = 1.0 / n_ops
+    return 0
+
+
+@njit(**ENGINE)
+def choose(setup, memory, features, stream, n_ops, i):
+    """Spin the roulette wheel."""
+    return spin(memory, block(memory, PROBABILITY), n_ops, stream)
 
 
 def check_fraction(argument: str, value: float, *, below_one: bool = False) -> float:

@@ -33,7 +33,16 @@ from numba import njit
 from deddqn.compiled import ENGINE
 from deddqn.de.settle import improvement
 from deddqn.policies.kernels import PolicyKernels
-from deddqn.policies.matching import MatchingPolicy, check_fraction, check_window, match, spin
+from deddqn.policies.matching import (
+    PROBABILITY,
+    MatchingPolicy,
+    block,
+    check_fraction,
+    check_window,
+    choose,
+    match,
+    reset,
+)
 from deddqn.policies.policy import CompiledPolicy
 
 
@@ -48,33 +57,10 @@ class Setting(IntEnum):
 class Block(IntEnum):
     """Blocks of K slots in the memory, after the first slot, which holds K; rings of W slots per operator follow."""
 
-    QUALITY = 0
-    PROBABILITY = 1
+    PROBABILITY = PROBABILITY
+    QUALITY = 1
     APPLICATIONS = 2
     END = 3
-
-
-@njit(**ENGINE)
-def block(memory, which):
-    """Where a block begins."""
-    return 1 + which * np.int64(memory[0])
-
-
-@njit(**ENGINE)
-def reset(setup, memory, n_ops, n_pop):
-    """Forget everything; all operators are equally likely."""
-    for k in range(memory.size):
-        memory[k] = 0.0
-    memory[0] = n_ops
-    for op in range(n_ops):
-        memory[block(memory, Block.PROBABILITY) + op] = 1.0 / n_ops
-    return 0
-
-
-@njit(**ENGINE)
-def choose(setup, memory, features, stream, n_ops, i):
-    """Spin the roulette wheel."""
-    return spin(memory, block(memory, Block.PROBABILITY), n_ops, stream)
 
 
 @njit(**ENGINE)

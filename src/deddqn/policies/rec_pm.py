@@ -26,7 +26,7 @@ from numba import njit
 
 from deddqn.compiled import ENGINE
 from deddqn.policies.kernels import PolicyKernels
-from deddqn.policies.matching import MatchingPolicy, check_fraction, match, spin
+from deddqn.policies.matching import PROBABILITY, MatchingPolicy, block, check_fraction, choose, match, reset
 from deddqn.policies.policy import CompiledPolicy
 
 MEMORY_OF_REWARDS = 0.5  # how much of the last reward stays in the next
@@ -42,35 +42,12 @@ class Setting(IntEnum):
 class Block(IntEnum):
     """Blocks of K slots in the memory, after the first slot, which holds K; the matrix (K rows) follows."""
 
-    REWARD = 0
-    QUALITY = 1
-    PROBABILITY = 2
+    PROBABILITY = PROBABILITY
+    REWARD = 1
+    QUALITY = 2
     APPLICATIONS = 3
     SUCCESSES = 4
     END = 5
-
-
-@njit(**ENGINE)
-def block(memory, which):
-    """Where a block begins."""
-    return 1 + which * np.int64(memory[0])
-
-
-@njit(**ENGINE)
-def reset(setup, memory, n_ops, n_pop):
-    """Forget everything; all operators are equally likely."""
-    for k in range(memory.size):
-        memory[k] = 0.0
-    memory[0] = n_ops
-    for op in range(n_ops):
-        memory[block(memory, Block.PROBABILITY) + op] = 1.0 / n_ops
-    return 0
-
-
-@njit(**ENGINE)
-def choose(setup, memory, features, stream, n_ops, i):
-    """Spin the roulette wheel."""
-    return spin(memory, block(memory, Block.PROBABILITY), n_ops, stream)
 
 
 @njit(**ENGINE)
