@@ -59,11 +59,6 @@ AT = {b.name: b.rows[0] - 1 for b in TABLE_1 if not b.per_operator}
 """Position of every landscape feature in the state."""
 
 
-def history_start(name: str, n_ops: int) -> int:
-    """Position of the first feature of a history block for a portfolio of `n_ops` operators."""
-    return LANDSCAPE + HISTORY_BLOCKS.index(name) * METRICS * n_ops
-
-
 def n_features(n_ops: int) -> int:
     """19 + 20 n_ops."""
     return LANDSCAPE + len(HISTORY_BLOCKS) * METRICS * n_ops
