@@ -7,6 +7,7 @@ import torch
 from deddqn.engine import Record
 from deddqn.policies import network_policy
 from deddqn.policies.network import forward
+from deddqn.training.adam import Adam
 from deddqn.training.config import TrainingConfig
 from deddqn.training.learner import Learner, NonFiniteLossError, double_dqn_target
 from deddqn.training.network import QNetwork
@@ -95,9 +96,20 @@ def test_the_gradient_by_hand_is_the_one_of_autograd(loss):
 
     mine, slope = learner._loss(predicted.detach() - target)
     slopes = torch.zeros(50, 4).scatter_(1, actions, slope[:, None] / 50)
-    network.differentiate([v.detach() for v in network.activations(states)], slopes)
+    gradient = network.differentiate([v.detach() for v in network.activations(states)], slopes)
     assert mine.mean().item() == pytest.approx(values.item(), rel=1e-5)
-    torch.testing.assert_close(network.flat.grad, expected)
+    torch.testing.assert_close(gradient, expected)
+
+
+def test_adam_steps_as_torchs_own():
+    mine, theirs = torch.linspace(-1.0, 1.0, 50), torch.linspace(-1.0, 1.0, 50).requires_grad_()
+    adam, reference = Adam(mine, 0.01), torch.optim.Adam([theirs], lr=0.01)
+    for k in range(200):
+        gradient = torch.sin(torch.arange(50.0) + k) * 10.0 ** (k % 7 - 3)
+        adam.step(gradient)
+        theirs.grad = gradient.clone()
+        reference.step()
+    torch.testing.assert_close(mine, theirs.detach(), rtol=1e-5, atol=1e-6)
 
 
 def test_weights_survive_export_and_load_and_must_be_finite():

@@ -1,10 +1,13 @@
-"""Kernels over many runs: each takes the arenas of all lanes and does the lanes `first` to `last` - 1."""
+"""Kernels over many runs: each takes the arenas of all lanes, and does the lanes whose turn nobody else has taken.
+
+Several threads call one kernel with the same `turn`, an integer that starts at 0: a lane is done by whoever is free.
+"""
 
 from __future__ import annotations
 
 from numba import njit
 
-from deddqn.compiled import ENGINE, copy
+from deddqn.compiled import ENGINE, copy, count_at
 from deddqn.de.state import Count, Mark
 from deddqn.engine.loop import advance, propose_pending
 from deddqn.engine.memory import open_episode
@@ -12,21 +15,33 @@ from deddqn.engine.outside import act, evaluate_proposed, observe
 
 
 @njit(**ENGINE)
-def advance_lanes(arenas, first, last, until):
+def next_lane(turn):
+    """Take the next turn; the number of lanes or more when there is none left."""
+    return count_at(turn.ctypes.data)
+
+
+@njit(**ENGINE)
+def advance_lanes(arenas, turn, until):
     """Run every lane until it has made ``until[lane]`` evaluations in all, or has ended."""
-    for lane in range(first, last):
+    for _ in range(len(arenas)):
+        lane = next_lane(turn)
+        if lane >= len(arenas):
+            break
         advance(arenas[lane], until[lane])
 
 
 @njit(**ENGINE)
-def record_lanes(arenas, first, last, states, actions, rewards, ends, made):
+def record_lanes(arenas, turn, states, actions, rewards, ends, made):
     """Run every lane for as many decisions as the record holds, and write them down.
 
     ``states`` (lanes, n, features) float32, ``actions`` (lanes, n), ``rewards`` (lanes, n), ``ends`` (lanes, n);
     ``made`` (lanes,) counts the decisions. A lane that ends stops; its first evaluations are made if they were not.
     If ``states`` has a row more than there are decisions, the state that follows the last decision is written too.
     """
-    for lane in range(first, last):
+    for _ in range(len(arenas)):
+        lane = next_lane(turn)
+        if lane >= len(arenas):
+            break
         arena = arenas[lane]
         core, search, observer = open_episode(arena)
         counts, features = search.counts, observer.features
@@ -46,9 +61,12 @@ def record_lanes(arenas, first, last, states, actions, rewards, ends, made):
 
 
 @njit(**ENGINE)
-def summarise_lanes(arenas, first, last, summary):
+def summarise_lanes(arenas, turn, summary):
     """Write best value so far, summed reward, evaluations and reason to end (see `End`) of every lane."""
-    for lane in range(first, last):
+    for _ in range(len(arenas)):
+        lane = next_lane(turn)
+        if lane >= len(arenas):
+            break
         core, search, _ = open_episode(arenas[lane])
         summary[lane, 0] = search.marks[Mark.F_BSF]
         summary[lane, 1] = core.total_reward[0]
@@ -57,9 +75,12 @@ def summarise_lanes(arenas, first, last, summary):
 
 
 @njit(**ENGINE)
-def observe_lanes(arenas, first, last, states):
+def observe_lanes(arenas, turn, states):
     """Bring every lane to its next decision and write its state; the initial population is evaluated if it was not."""
-    for lane in range(first, last):
+    for _ in range(len(arenas)):
+        lane = next_lane(turn)
+        if lane >= len(arenas):
+            break
         arena = arenas[lane]
         _, search, observer = open_episode(arena)
         advance(arena, search.counts[Count.POPULATION])
@@ -68,9 +89,12 @@ def observe_lanes(arenas, first, last, states):
 
 
 @njit(**ENGINE)
-def act_lanes(arenas, first, last, actions, rewards, ends, states):
+def act_lanes(arenas, turn, actions, rewards, ends, states):
     """Apply one chosen operator per lane that has not ended, and observe what follows."""
-    for lane in range(first, last):
+    for _ in range(len(arenas)):
+        lane = next_lane(turn)
+        if lane >= len(arenas):
+            break
         arena = arenas[lane]
         core, search, observer = open_episode(arena)
         advance(arena, search.counts[Count.POPULATION])

@@ -23,8 +23,6 @@ from deddqn.features.layout import n_features
 from deddqn.names import check_whole_number
 from deddqn.policies.policy import CompiledPolicy
 
-CHUNKS_PER_THREAD = 16  # lanes take different times; small chunks even that out
-
 
 @dataclass(frozen=True)
 class Record:
@@ -97,16 +95,25 @@ class Lanes:
         start(self.arenas[lane], True)
 
     def each(self, kernel: Callable[..., Any], *arguments: Any) -> None:
-        """Call a lane kernel, ``kernel(arenas, first, last, ...)``, for chunks of lanes on all threads."""
-        chunk = -(-len(self) // (self.threads * CHUNKS_PER_THREAD))
-        if self._pool is None or len(self) == 1:
-            kernel(self.arenas, 0, len(self), *arguments)
-            return
-        jobs = [
-            self._pool.submit(kernel, self.arenas, first, min(first + chunk, len(self)), *arguments)
-            for first in range(0, len(self), chunk)
-        ]
-        errors = [error for job in jobs if (error := job.exception()) is not None]
+        """Call a lane kernel, ``kernel(arenas, turn, ...)``, on all threads; the first error of a lane comes out."""
+        turn = np.zeros(1, dtype=np.int64)
+        errors: list[BaseException] = []
+
+        def work() -> None:
+            while turn[0] < len(self):
+                begun = turn[0]
+                try:
+                    kernel(self.arenas, turn, *arguments)
+                except Exception as error:  # the other lanes still get their turn
+                    errors.append(error)
+                    if turn[0] == begun:  # no lane was to blame
+                        return
+
+        if self._pool is None:
+            work()
+        else:
+            jobs = [self._pool.submit(work) for _ in range(min(self.threads, len(self)))]
+            errors.extend(error for job in jobs if (error := job.exception()) is not None)
         if errors:
             raise errors[0]
 
@@ -136,7 +143,7 @@ class Lanes:
     def summary(self) -> np.ndarray:
         """(lanes, 4): best value so far, summed reward, evaluations, and why the run ended (see `End`)."""
         summary = np.zeros((len(self), 4))
-        summarise_lanes(self.arenas, 0, len(self), summary)
+        self.each(summarise_lanes, summary)
         return summary
 
     def observe(self) -> np.ndarray:

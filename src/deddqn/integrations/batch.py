@@ -106,7 +106,7 @@ class Batch:
         figures = np.empty((3, self.size))
         points = np.empty((self.size, self._widest))
         applications = np.empty((self.size, len(self.episodes.portfolio)), dtype=np.int64)
-        report_lanes(self._lanes.arenas, 0, self.size, figures, points, applications)
+        self._lanes.each(report_lanes, figures, points, applications)
         return {
             "problem": self.names.copy(),
             "evaluations": figures[0].astype(np.int64),

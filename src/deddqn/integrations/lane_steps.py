@@ -1,4 +1,4 @@
-"""Kernels of the environments, over many runs: each takes all arenas and does the lanes `first` to `last` - 1."""
+"""Kernels of the environments, over many runs: see `deddqn.engine.lane_kernels` for how threads share the lanes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from numba import njit
 
 from deddqn.compiled import ENGINE, copy, fill
 from deddqn.de.state import Count, Mark
+from deddqn.engine.lane_kernels import next_lane
 from deddqn.engine.loop import advance
 from deddqn.engine.memory import open_episode
 from deddqn.engine.outside import act, evaluate_proposed, observe
@@ -15,14 +16,17 @@ NO_ACTION = -1
 
 
 @njit(**ENGINE)
-def step_lanes(arenas, first, last, actions, rewards, ends, states):
+def step_lanes(arenas, turn, actions, rewards, ends, states):
     """Apply one operator per lane (or `NO_ACTION`), and observe the decision that follows.
 
     Writes ``rewards`` (lanes,), ``ends`` (lanes,) and ``states`` (lanes, features) float32; the state after the end,
     where there is nothing to decide, is all zeros. A run that ends with its initial population (its target is reached)
     says so with its first action, which is not applied.
     """
-    for lane in range(first, last):
+    for _ in range(len(arenas)):
+        lane = next_lane(turn)
+        if lane >= len(arenas):
+            break
         arena = arenas[lane]
         core, search, observer = open_episode(arena)
         counts = search.counts
@@ -39,13 +43,16 @@ def step_lanes(arenas, first, last, actions, rewards, ends, states):
 
 
 @njit(**ENGINE)
-def report_lanes(arenas, first, last, figures, points, applications):
+def report_lanes(arenas, turn, figures, points, applications):
     """Write what is known about every run.
 
     ``figures`` (3, lanes): evaluations, best value, error (NaN where the optimum is unknown); ``points`` (lanes, D):
     the best point, NaN beyond the run's own dimension; ``applications`` (lanes, K): how often every operator was used.
     """
-    for lane in range(first, last):
+    for _ in range(len(arenas)):
+        lane = next_lane(turn)
+        if lane >= len(arenas):
+            break
         search = open_episode(arenas[lane]).search
         best = search.marks[Mark.F_BSF]
         figures[0, lane] = search.counts[Count.EVALUATIONS]

@@ -1,7 +1,7 @@
 """The Q-network in compiled code: a multi-layer perceptron with ReLU, single precision, any depth and width.
 
 All weights lie in one float64 vector (read as float32 past its header), so that a network is a policy's `setup`:
-``[epsilon, n_layers, width_0, ..., width_n, ...]`` and then, for every layer, its bias and its weights as
+``[epsilon, commitment, n_layers, width_0, ..., width_n, ...]`` and then, for every layer, its bias and its weights as
 ``(inputs, outputs)`` with the outputs padded to a multiple of 8.
 """
 
@@ -14,7 +14,8 @@ from deddqn.compiled import ENGINE, NUMERIC, floats_at, small_integers_at
 from deddqn.policies.weighted_rows import LANES, weighted_rows
 from deddqn.streams import integer_below, uniform
 
-EPSILON, N_LAYERS, WIDTHS = 0, 1, 2  # header slots
+EPSILON, COMMITMENT, N_LAYERS, WIDTHS = 0, 1, 2, 3  # header slots
+FREE = -1.0  # the generation is not committed to an operator
 HEADER_ALIGNMENT = 8
 
 
@@ -59,9 +60,9 @@ def network_views(setup: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def memory_size(setup: np.ndarray) -> int:
-    """float64 that a run needs for a network: two layers of activations and the list of the active inputs."""
+    """float64 of a run: two layers of activations, the list of the active inputs, and the generation's commitment."""
     widest = int(max(setup[WIDTHS : WIDTHS + 1 + int(setup[N_LAYERS])]))
-    return int(3 * padded(widest + 1) // 2 + 3)
+    return int(3 * padded(widest + 1) // 2 + 4)
 
 
 @njit(**NUMERIC)
@@ -101,10 +102,19 @@ def forward(setup, memory, features):
 
 @njit(**ENGINE)
 def choose_by_value(setup, memory, features, stream, n_ops, i):
-    """Algorithm 1 lines 9-12: the operator with the highest Q-value, or with probability epsilon any."""
+    """Algorithm 1 lines 9-12: the operator with the highest Q-value, or with probability epsilon any.
+
+    With a `COMMITMENT` (a way to explore that is not in the paper) some generations apply one random operator.
+    """
+    last = memory.size - 1
+    if setup[COMMITMENT] > 0.0:
+        if i == 0:
+            memory[last] = integer_below(stream, n_ops) if uniform(stream) < setup[COMMITMENT] else FREE
+        if memory[last] != FREE:
+            return np.int64(memory[last])
     if setup[EPSILON] > 0.0 and uniform(stream) < setup[EPSILON]:
         return integer_below(stream, n_ops)
-    values = forward(setup, memory, features)
+    values = forward(setup, memory[:last], features)
     best = 0
     for op in range(1, n_ops):
         if values[op] > values[best]:

@@ -11,8 +11,8 @@ import numpy as np
 from deddqn.engine import EpisodeSpec, Lanes, Record
 from deddqn.engine.episode import Template, bind
 from deddqn.features.layout import n_features
-from deddqn.policies import network_policy
-from deddqn.policies.network import EPSILON, network_views
+from deddqn.policies import Policy, load_policy, network_policy
+from deddqn.policies.network import COMMITMENT, EPSILON, network_views
 from deddqn.problems import Problem
 from deddqn.training.config import TrainingConfig
 from deddqn.training.cycles import Curriculum, Finished
@@ -58,38 +58,46 @@ class Actors:
             portfolio=portfolio,
             max_dimension=max(problem.dimension for problem in problems),
         )
+        self.policy.setup[COMMITMENT] = config.commitment
         self._views = network_views(self.policy.setup)
         self._newest = self._shown = layers
         self.curriculum = Curriculum(len(self.problems), config.seed)
-        self._templates = [
-            Template(self._spec(problem, setup)) for problem, setup in zip(problems, reward_setups, strict=True)
-        ]
+        self._templates = self._templates_of(self.policy, reward_setups)
+        self.taught = round(config.taught * config.lanes)  # lanes, the first ones, in which the teacher decides
+        self._taught = self._templates_of(load_policy(config.teacher), reward_setups) if self.taught else []
         self.numbers = np.arange(config.lanes)
         self.next_number = config.lanes
-        room = max(template.arena.size for template in self._templates)
-        first = [self._template(number).spec for number in self.numbers.tolist()]
+        room = max(template.arena.size for template in (*self._templates, *self._taught))
+        first = [self._template(lane, number).spec for lane, number in enumerate(self.numbers.tolist())]
         self.lanes = Lanes(first, threads=config.threads or None, room=room)
         for lane, number in enumerate(self.numbers.tolist()):
             self._begin(lane, number)
 
-    def _spec(self, problem: Problem, reward_setup: np.ndarray) -> EpisodeSpec:
-        return EpisodeSpec(
-            problem=problem,
-            policy=self.policy,
-            portfolio=self.config.operators(),
-            config=self.config.de_config(),
-            seed=self.config.seed,
-            reward=self.config.reward,
-            reward_setup=reward_setup,
-            observe=True,
-        )
+    def _templates_of(self, policy: Policy, reward_setups: Sequence[np.ndarray]) -> list[Template]:
+        """The runs of a policy on all problems."""
+        return [
+            Template(
+                EpisodeSpec(
+                    problem=problem,
+                    policy=policy,
+                    portfolio=self.config.operators(),
+                    config=self.config.de_config(),
+                    seed=self.config.seed,
+                    reward=self.config.reward,
+                    reward_setup=setup,
+                    observe=True,
+                )
+            )
+            for problem, setup in zip(self.problems, reward_setups, strict=True)
+        ]
 
-    def _template(self, number: int) -> Template:
-        return self._templates[self.curriculum.problem_of(number)]
+    def _template(self, lane: int, number: int) -> Template:
+        templates = self._taught if lane < self.taught else self._templates
+        return templates[self.curriculum.problem_of(number)]
 
     def _begin(self, lane: int, number: int) -> None:
         self.numbers[lane] = number
-        self.lanes.restart(lane, self._template(number), self.curriculum.cycle_of(number))
+        self.lanes.restart(lane, self._template(lane, number), self.curriculum.cycle_of(number))
 
     def stagger(self) -> int:
         """Bring the runs to different parts of their budgets, without recording; return the evaluations that took.

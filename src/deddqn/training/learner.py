@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from deddqn.training.adam import Adam
 from deddqn.training.config import TrainingConfig
 from deddqn.training.network import QNetwork
 from deddqn.training.replay import Batch, Replay
@@ -44,10 +45,9 @@ class Learner:
             torch.set_float32_matmul_precision("high")
         self.primary = QNetwork(features, config.hidden, operators, seed=config.seed).to(device)  # line 3
         self.target = QNetwork(features, config.hidden, operators, seed=config.seed).to(device)  # line 4
+        self.average = QNetwork(features, config.hidden, operators, seed=config.seed).to(device)
         self.generator = torch.Generator(device).manual_seed(config.seed + 1)
-        self.optimizer = torch.optim.Adam(
-            [self.primary.flat], lr=config.learning_rate, fused=True, capturable=device.type == "cuda"
-        )
+        self.adam = Adam(self.primary.flat, config.learning_rate)
         self.loss_sum = torch.zeros((), device=device)
         self.updates = 0
         self.noted = 0  # updates when the mean loss was last asked for
@@ -76,11 +76,17 @@ class Learner:
         error = q.gather(1, batch.actions).squeeze(1) - target
         loss, slope = self._loss(error)  # line 23: (r_target - Q(s, a))^2
         slopes = torch.zeros_like(q).scatter_(1, batch.actions, slope[:, None] / n)
-        self.primary.differentiate([values[:n] for values in activations], slopes)
-        self.optimizer.step()  # line 23
+        self.adam.step(self.primary.differentiate([values[:n] for values in activations], slopes))  # line 23
         self.loss_sum += loss.mean()
         if self.config.target == "soft":
             self.target.flat.lerp_(self.primary.flat, self.config.target_rate)
+        if self.config.averaging:
+            self.average.flat.lerp_(self.primary.flat, 1.0 / self.config.averaging)
+
+    @property
+    def judged(self) -> QNetwork:
+        """The network that is evaluated: the averaged one, where there is one."""
+        return self.average if self.config.averaging else self.primary
 
     def _loss(self, error: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The loss of every sample, and its slope."""
@@ -98,16 +104,17 @@ class Learner:
         """Replay the captured update; capture it first if this has not been done."""
         if self._graph is None:
             before = self.to_arrays()
+            step = torch.compile(self.step, dynamic=False) if self.config.fused else self.step
             stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
             stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(stream):
                 for _ in range(WARM_UP_LAUNCHES):
-                    self.step()
+                    step()
             torch.cuda.current_stream().wait_stream(stream)
             self._graph = torch.cuda.CUDAGraph()
             self._graph.register_generator_state(self.generator)
             with torch.cuda.graph(self._graph):
-                self.step()
+                step()
             self.load_arrays(before)
         self._graph.replay()
 
@@ -131,14 +138,12 @@ class Learner:
 
     def _tensors(self) -> dict[str, torch.Tensor]:
         """Everything that an update changes, by name."""
-        flat = self.primary.flat
-        adam = self.optimizer.state[flat]
-        if not adam:
-            on = flat.device if flat.is_cuda else "cpu"
-            adam["step"] = torch.zeros((), dtype=torch.float32, device=on)
-            adam["exp_avg"], adam["exp_avg_sq"] = torch.zeros_like(flat), torch.zeros_like(flat)
-        networks = {"primary": flat, "target": self.target.flat, "loss_sum": self.loss_sum}
-        return networks | {f"adam.{key}": adam[key] for key in ("step", "exp_avg", "exp_avg_sq")}
+        networks = {name: getattr(self, name).flat for name in ("primary", "target", "average")}
+        return (
+            networks
+            | {"loss_sum": self.loss_sum}
+            | {f"adam.{name}": tensor for name, tensor in self.adam.tensors().items()}
+        )
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Networks, Adam and the random state as arrays."""

@@ -192,7 +192,7 @@ class Trainer:
         repeats, threads = self.config.evaluate_repeats, self.config.threads or None
         if self.pool is None:
             self.pool = reference_errors(self.problems, repeats=repeats, threads=threads, **settings)
-        layers = self.learner.primary.export()
+        layers = self.learner.judged.export()
         policy = network_policy(*zip(*layers, strict=True), **self._made_for)
         found = evaluate(
             policy,
@@ -256,7 +256,7 @@ class Trainer:
 
     def _write_results(self) -> None:
         """The policy files: best cycle, last weights and (if evaluated) best rank; and a summary."""
-        self.kept["final"] = self.learner.primary.export()
+        self.kept["final"] = self.learner.judged.export()
         facts = {"curve": thinned(self.book.curve), "best_cycle": self.book.best_cycle, "best_return": self.book.best}
         for name, layers in self.kept.items():
             provenance = provenance_of(self.config, self.problems, kept=name, rank_score=self.best_rank, **facts)
@@ -297,7 +297,10 @@ def _replay_of(config: TrainingConfig) -> Replay:
 
 
 _COUNTERS = ("evaluations", "decisions", "skipped", "saved", "evaluated", "loss", "best_rank", "best_greedy")
-_MAY_CHANGE = ("cycles", "threads", "checkpoint_seconds", "max_seconds", "tensorboard", "device")
+_MAY_CHANGE = (
+    *("cycles", "averaging", "evaluate_every", "evaluate_repeats"),
+    *("threads", "device", "checkpoint_seconds", "max_seconds", "tensorboard"),
+)
 
 
 def check_same(config: TrainingConfig, saved: dict[str, Any]) -> None:
