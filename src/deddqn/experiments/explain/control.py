@@ -25,7 +25,7 @@ from deddqn.experiments.explain.watch import (
     decisions,
     shares_of,
 )
-from deddqn.experiments.statistics import PairResult, Samples, WinTieLoss, compare_pair, win_tie_loss
+from deddqn.experiments.statistics import ALPHA, PairResult, Samples, WinTieLoss, compare_pair, mann_whitney, win_tie_loss
 from deddqn.policies import CompiledPolicy, Policy, fixed, schedule_policy
 from deddqn.problems import Problem
 
@@ -93,9 +93,20 @@ def state_verdict(contest: Contest) -> str:
     return f"{found} than its own shares played at random."
 
 
+def cannot_tell(repeats: int, problems: int) -> str:
+    """Why so few runs cannot show a difference, whatever it is; empty if they can."""
+    apart = mann_whitney(np.arange(repeats), np.arange(repeats) + repeats)
+    if apart * problems < ALPHA:
+        return ""
+    return (
+        f"With {repeats} runs on {problems} problems no difference can be significant: even where all runs of one side "
+        f"are better, p is {min(1.0, apart * problems):.2g} after Holm's correction. More runs can tell."
+    )
+
+
 def against_own_shares(
     policy: str | Policy,
-    problems: Iterable[str | Problem],
+    problems: str | Problem | Iterable[str | Problem],
     *,
     repeats: int = 25,
     seed: int = 0,
