@@ -17,6 +17,7 @@ from deddqn.experiments.tables import number, p_value, short_problem
 KINDS = {"landscape": "#2f6fb5", "history": "#3a8f5c", "fact": "#2f6fb5", "all": "#8a93a3"}
 RESULTS = {"win": "#1a7f45", "loss": "#b3202f", "tie": "#8a93a3"}
 LINE = "#2457a6"
+FEW = 10  # decisions that a cell of a map must have to be drawn
 
 
 def colour_of(op: int) -> str:
@@ -46,29 +47,38 @@ def contest_chart(contest: Contest) -> str:
     return drawing(width, bottom + 18, body, f"A12 of {contest.policy} against {contest.control} on every problem")
 
 
-def importance_chart(rows: Sequence[Importance]) -> str:
+def importance_chart(rows: Sequence[Importance], *, regret: bool = False) -> str:
     """Two bars per group: permuted among all states, and (below, lighter) within a problem."""
-    step, left, width, top = 22, 178, 520, 6
+    step, left, width, top = 20, 170, 470, 6
     bottom = top + step * len(rows) + 2
-    highest = max([0.05, *(max(row.changed + row.spread, row.changed_within) for row in rows)])
-    scale = Scale(0.0, 100.0 * highest * 1.08, left, width - 46)
+    pairs = [(row.regret, row.regret_within) if regret else (row.changed, row.changed_within) for row in rows]
+    unit = 1.0 if regret else 100.0
+    least, most = min(0.0, *map(min, pairs)), max(0.02, *map(max, pairs))
+    scale = Scale(unit * least, unit * most * 1.08, left, width - 46)
     body = horizontal_axis(scale, top, bottom)
-    for k, row in enumerate(rows):
+    for k, (row, (wide, narrow)) in enumerate(zip(rows, pairs, strict=True)):
         y, colour = top + step * k, KINDS[row.kind]
         name = row.group.replace("_", " ") + (f" ({row.rows})" if row.rows else "")
         tip = (
             f"{row.group}: {row.changed:.1%} of the decisions change (regret {row.regret:.3f}), within a problem "
             f"{row.changed_within:.1%} ({row.regret_within:.3f})"
         )
-        end = scale(100.0 * row.changed)
+        label = f"{wide:.3f}" if regret else f"{wide:.1%}"
         body += (
-            f"<g><title>{escape(tip)}</title>{text(left - 6, y + 14, name, 'name', 'end')}"
-            f'<rect x="{left}" y="{y + 3}" width="{max(end - left, 0.5):.1f}" height="9" fill="{colour}"/>'
-            f'<rect x="{left}" y="{y + 12}" width="{max(scale(100.0 * row.changed_within) - left, 0.5):.1f}" '
-            f'height="5" fill="{colour}" fill-opacity=".45"/>{text(end + 5, y + 12, f"{row.changed:.1%}", "tick")}</g>'
+            f"<g><title>{escape(tip)}</title>{text(left - 6, y + 13, name, 'name', 'end')}"
+            f"{_bar(scale, unit * wide, y + 3, 8, colour)}{_bar(scale, unit * narrow, y + 11, 5, colour, '.45')}"
+            f"{text(max(scale(unit * wide), scale(0.0)) + 5, y + 11, label, 'tick')}</g>"
         )
-    body += text((left + width) / 2, bottom + 28, "decisions that change, %", "tick", "middle")
-    return drawing(width, bottom + 36, body, "Share of decisions that change when inputs are permuted")
+    body += text((left + width) / 2, bottom + 28, "regret" if regret else "decisions that change, %", "tick", "middle")
+    return drawing(width, bottom + 36, body, "What permuted inputs do to the decisions")
+
+
+def _bar(scale: Scale, value: float, y: float, height: float, colour: str, opacity: str = "1") -> str:
+    start, end = sorted((scale(0.0), scale(value)))
+    return (
+        f'<rect x="{start:.1f}" y="{y:.1f}" width="{max(end - start, 0.5):.1f}" height="{height}" fill="{colour}" '
+        f'fill-opacity="{opacity}"/>'
+    )
 
 
 def gap_chart(picture: Picture) -> str:
@@ -96,22 +106,26 @@ def _line(at: np.ndarray, values: np.ndarray, across: Scale, down: Scale) -> lis
     return [(across(float(x)), down(float(y))) for x, y in zip(at, values, strict=True)]
 
 
-def decision_map(cells: np.ndarray, operators: Sequence[str], *, op: int | None = None, small: bool = False) -> str:
+def decision_map(
+    cells: np.ndarray, operators: Sequence[str], *, op: int | None = None, rows: int = 0, small: bool = False
+) -> str:
     """The map over progress (right) and stagnation (up): the most frequent strategy, or the share of one.
 
-    `cells` is (progress, stagnation, operators). Strong colour is a large share; cells without decisions stay empty.
+    `cells` is (progress, stagnation, operators). Strong colour is a large share; cells with fewer than `FEW` decisions
+    stay empty. `rows` is how many rows of stagnation are drawn, by default those that the runs came to.
     """
-    size, left = ((14, 10), 4) if small else ((30, 18), 62)
-    rows = _reached(cells)
-    width, bottom = left + size[0] * cells.shape[0] + 6, 6 + size[1] * rows
+    size, left = ((15, 9), 2) if small else ((30, 18), 62)
+    rows = rows or rows_reached(cells)
+    width, bottom = left + size[0] * cells.shape[0] + (2 if small else 16), 6 + size[1] * rows
     body = "".join(
         _cell(cells[x, y], operators, op, left + size[0] * x, bottom - size[1] * (y + 1), size)
         for x in range(cells.shape[0])
         for y in range(rows)
-        if cells[x, y].sum()
+        if cells[x, y].sum() >= FEW
     )
     if small:
-        return drawing(width, bottom + 4, body, "Map of decisions")
+        frame = f'<path class="axis" stroke-opacity=".4" d="M{left} 4V{bottom}H{width}"/>'
+        return drawing(width, bottom + 2, frame + body, "Map of decisions")
     for y in range(rows + 1):
         body += text(left - 5, bottom - size[1] * y + 3.5, _percent(STAGNATION_EDGES[y]), "tick", "end")
     for x in range(0, cells.shape[0] + 1, 2):
@@ -124,9 +138,9 @@ def decision_map(cells: np.ndarray, operators: Sequence[str], *, op: int | None 
     return drawing(width, bottom + 36, body, "Map of decisions over progress and stagnation")
 
 
-def _reached(cells: np.ndarray) -> int:
+def rows_reached(cells: np.ndarray) -> int:
     """How many rows of stagnation the runs came to, at least four."""
-    used = np.flatnonzero(cells.sum(axis=(0, 2)))
+    used = np.flatnonzero((cells.sum(axis=2) >= FEW).any(axis=0))
     return max(4, int(used[-1]) + 1) if used.size else 4
 
 

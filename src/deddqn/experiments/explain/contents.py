@@ -13,15 +13,14 @@ from deddqn.experiments.explain.study import BEST_FIXED, ONE_FIXED, OWN_SHARES, 
 from deddqn.experiments.tables import Table, columns, p_value, short_problem
 
 CONTROLS = {
-    OWN_SHARES: "own shares at random",
-    BEST_FIXED: "best fixed strategy of each problem",
-    ONE_FIXED: "one fixed strategy for all problems",
+    OWN_SHARES: "its own shares at random",
+    BEST_FIXED: "the best fixed strategy of each problem",
 }
 
 
 def control_title(e: Explanation, name: str) -> str:
     """A control as a reader sees it."""
-    return f"always {e.fixed_overall}" if name == ONE_FIXED and e.fixed_overall else CONTROLS.get(name, name)
+    return f"always {e.fixed_overall}" if name == ONE_FIXED else CONTROLS[name]
 
 
 def score_table(e: Explanation) -> Table:
@@ -95,12 +94,14 @@ def shares_table(e: Explanation) -> Table:
     rows = []
     for picture in e.pictures:
         tenth = max(1, len(picture.shares) // 10)
-        parts = (picture.shares, picture.shares[:tenth], picture.shares[-tenth:])
-        rows.append((short_problem(picture.problem), *np.array([p.mean(axis=0) for p in parts]).T.ravel().tolist()))
-    heads = []
-    for name in e.operators:
-        heads += [(name, ".0%"), ("first tenth", ".0%"), ("last tenth", ".0%")]
-    return Table("shares", "Shares of the strategies", columns(("problem",), *heads), tuple(rows))
+        parts = {
+            "whole run": picture.shares,
+            "first tenth": picture.shares[:tenth],
+            "last tenth": picture.shares[-tenth:],
+        }
+        rows += [(short_problem(picture.problem), name, *part.mean(axis=0).tolist()) for name, part in parts.items()]
+    heads = columns(("problem",), ("part",), *((name, ".0%") for name in e.operators))
+    return Table("shares", "Shares of the strategies", heads, tuple(rows))
 
 
 def gaps_table(e: Explanation) -> Table:

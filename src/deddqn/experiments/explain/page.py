@@ -112,7 +112,7 @@ def control(e: Explanation) -> str:
     if not e.contests:
         return "<p>The controls were not played.</p>"
     words = (
-        "Own shares at random play, on every problem and in every generation, each strategy as often as the policy does "
+        "Its own shares at random play, on every problem and in every generation, each strategy as often as the policy does "
         "in runs on other seeds, but for any individual at any moment: what the policy is better is what it owes to the "
         "state. The fixed strategies were chosen on other seeds too. A12 is the chance that a run of the policy ends "
         "with the lower error; filled where it is significant (Mann-Whitney, Holm over the problems, 5%)."
@@ -150,15 +150,18 @@ def maps(e: Explanation) -> str:
     together = np.sum([picture.cells for picture in e.pictures], axis=0)
     words = (
         "Budget used to the right, budget since the last new best upwards (in steps that widen). The colour is the "
-        "strategy played most in the cell, the stronger the larger its share; point at a cell for all shares."
+        "strategy played most in the cell, the stronger the larger its share; point at a cell for all shares. Cells with "
+        f"fewer than {charts.FEW} decisions are left out."
     )
     drawn = [figure(charts.decision_map(together, e.operators), "All problems: the most frequent strategy")]
     drawn += [
         figure(charts.decision_map(together, e.operators, op=op), f"All problems: share of {name}")
         for op, name in enumerate(e.operators)
     ]
+    rows = max(charts.rows_reached(picture.cells) for picture in e.pictures)
     small = [
-        figure(charts.decision_map(p.cells, e.operators, small=True), short_problem(p.problem)) for p in e.pictures
+        figure(charts.decision_map(p.cells, e.operators, rows=rows, small=True), short_problem(p.problem))
+        for p in e.pictures
     ]
     parts = f"<p>{words}</p><p>{key(e)}</p>{grid(drawn)}"
     return parts + (f"<h3>Every problem</h3>{grid(small, 'small')}" if len(small) > 1 else "")
@@ -176,8 +179,15 @@ def inputs(e: Explanation) -> str:
     )
     if e.valued == "scores":
         words += " The policy draws its moves; what is shown is the least share of the draws that must change."
-    drawn = figure(charts.importance_chart(e.importance), "Decisions that change")
-    return f"<p>{words}</p>{grid([drawn], 'wide')}{table(contents.importance_table(e))}"
+    words += (
+        " Regret is what the changes cost by the policy's own values in the true state, as a part of the distance from "
+        "its best to its worst move."
+    )
+    drawn = [
+        figure(charts.importance_chart(e.importance), "Decisions that change"),
+        figure(charts.importance_chart(e.importance, regret=True), "Regret"),
+    ]
+    return f"<p>{words}</p>{grid(drawn, 'wide')}{table(contents.importance_table(e))}"
 
 
 def preferences(e: Explanation) -> str:
