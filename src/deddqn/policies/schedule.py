@@ -40,9 +40,7 @@ def end_generation(setup, memory):
     return 0
 
 
-def schedule_policy(
-    table: np.ndarray, *, name: str = "schedule", portfolio: Portfolio | None = None
-) -> CompiledPolicy:
+def schedule_policy(table: np.ndarray, *, name: str = "schedule", portfolio: Portfolio | None = None) -> CompiledPolicy:
     """Operators drawn with the probabilities ``table[generation]``; its last row also serves all later generations.
 
     Parameters

@@ -25,7 +25,15 @@ from deddqn.experiments.explain.watch import (
     decisions,
     shares_of,
 )
-from deddqn.experiments.statistics import ALPHA, PairResult, Samples, WinTieLoss, compare_pair, mann_whitney, win_tie_loss
+from deddqn.experiments.statistics import (
+    ALPHA,
+    PairResult,
+    Samples,
+    WinTieLoss,
+    compare_pair,
+    mann_whitney,
+    win_tie_loss,
+)
 from deddqn.policies import CompiledPolicy, Policy, fixed, schedule_policy
 from deddqn.problems import Problem
 
@@ -80,8 +88,8 @@ def state_verdict(contest: Contest) -> str:
         found = f"The state matters on {tally.wins} of {problems} problems: there the policy ends significantly better"
     elif tally.wins:
         found = (
-            f"The state matters both ways: on {tally.wins} of {problems} problems the policy ends significantly better, "
-            f"on {tally.losses} worse,"
+            f"The state matters both ways: on {tally.wins} of {problems} problems the policy ends significantly "
+            f"better, on {tally.losses} worse,"
         )
     elif tally.losses:
         found = (

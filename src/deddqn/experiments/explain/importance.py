@@ -78,9 +78,9 @@ class _Truth:
 
     def cost(self, group: Group, order: np.ndarray) -> tuple[float, float]:
         """Changed decisions and regret when the group's inputs come from the states `order`."""
-        columns = list(group.columns)
+        columns = np.array(group.columns)
         permuted = self.inputs.copy()
-        permuted[:, columns] = self.inputs[np.ix_(order, columns)]
+        permuted[:, columns] = self.inputs[order][:, columns]
         lost = self.played - self.sight.probabilities(self.sight.values(permuted))
         regret = (lost * self.values).sum(axis=1) / self.unit
         return float(np.abs(lost).sum(axis=1).mean() / 2.0), float(regret.mean())

@@ -55,7 +55,9 @@ def page(e: Explanation, folder: str) -> str:
         f"{len(e.problems)} problems x {e.repeats} runs x {e.budget} evaluations, population {e.population_size}, "
         f"seed {e.seed}"
     )
-    return document(f"What {e.policy} does, and why", lead, summary(e), sections, "Errors below 1e-8 count as 0 in tests.")
+    return document(
+        f"What {e.policy} does, and why", lead, summary(e), sections, "Errors below 1e-8 count as 0 in tests."
+    )
 
 
 def findings(e: Explanation) -> list[str]:
@@ -94,7 +96,12 @@ def _most_played(e: Explanation) -> str:
 
 def summary(e: Explanation) -> str:
     """Numbers and sentences at the top."""
-    cards = [(e.policy, "policy"), (e.valued or "none", "values"), (len(e.problems), "problems"), (e.repeats, "runs each")]
+    cards = [
+        (e.policy, "policy"),
+        (e.valued or "none", "values"),
+        (len(e.problems), "problems"),
+        (e.repeats, "runs each"),
+    ]
     for contest in e.contests:
         if contest.control == OWN_SHARES:
             tally = contest.tally
@@ -112,10 +119,10 @@ def control(e: Explanation) -> str:
     if not e.contests:
         return "<p>The controls were not played.</p>"
     words = (
-        "Its own shares at random play, on every problem and in every generation, each strategy as often as the policy does "
-        "in runs on other seeds, but for any individual at any moment: what the policy is better is what it owes to the "
-        "state. The fixed strategies were chosen on other seeds too. A12 is the chance that a run of the policy ends "
-        "with the lower error; filled where it is significant (Mann-Whitney, Holm over the problems, 5%)."
+        "Its own shares at random play, on every problem and in every generation, each strategy as often as the policy "
+        "does in runs on other seeds, but for any individual at any moment: what the policy is better is what it owes "
+        "to the state. The fixed strategies were chosen on other seeds too. A12 is the chance that a run of the policy "
+        "ends with the lower error; filled where it is significant (Mann-Whitney, Holm over the problems, 5%)."
     )
     drawn = [
         figure(charts.contest_chart(contest), f"Against {contents.control_title(e, contest.control)}")
@@ -150,8 +157,8 @@ def maps(e: Explanation) -> str:
     together = np.sum([picture.cells for picture in e.pictures], axis=0)
     words = (
         "Budget used to the right, budget since the last new best upwards (in steps that widen). The colour is the "
-        "strategy played most in the cell, the stronger the larger its share; point at a cell for all shares. Cells with "
-        f"fewer than {charts.FEW} decisions are left out."
+        "strategy played most in the cell, the stronger the larger its share; point at a cell for all shares. Cells "
+        f"with fewer than {charts.FEW} decisions are left out."
     )
     drawn = [figure(charts.decision_map(together, e.operators), "All problems: the most frequent strategy")]
     drawn += [
@@ -173,9 +180,10 @@ def inputs(e: Explanation) -> str:
         return f"<p>{escape(_cannot_show(e))}</p>"
     words = (
         f"{e.sampled:,} decisions were drawn from all runs. For each group of inputs, those of other decisions are put "
-        "in their place, and the policy is asked again: the bar is the share of decisions that change. Wide bars: among "
-        "all decisions. Narrow, pale bars: among those on the same problem, so that telling problems apart counts for "
-        "nothing. Groups that carry the same information stand in for each other and look less important than they are."
+        "in their place, and the policy is asked again: the bar is the share of decisions that change. Wide bars: "
+        "among all decisions. Narrow, pale bars: among those on the same problem, so that telling problems apart counts "
+        "for nothing. Groups that carry the same information stand in for each other and look less important than they "
+        "are."
     )
     if e.valued == "scores":
         words += " The policy draws its moves; what is shown is the least share of the draws that must change."

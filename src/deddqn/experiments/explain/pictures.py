@@ -88,7 +88,8 @@ class _Collector:
         for generation, (first, last) in enumerate(zip(starts, starts[1:], strict=False)):
             if last > first:
                 quartiles[generation] = np.percentile(by_generation[first:last, 1], [25, 50, 75])
-        return Gaps(*quartiles.T, relative=float(np.median(rows[:, 2])))
+        low, median, high = quartiles.T
+        return Gaps(low, median, high, float(np.median(rows[:, 2])))
 
 
 def cell_of(values: np.ndarray, edges: tuple[float, ...]) -> np.ndarray:

@@ -55,7 +55,9 @@ def read_explanation(folder: str | os.PathLike[str]) -> Explanation:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ExplanationError(f"{folder} holds no explanation ({DATA} is not there); 'deddqn explain' makes one") from None
+        raise ExplanationError(
+            f"{folder} holds no explanation ({DATA} is not there); 'deddqn explain' makes one"
+        ) from None
     except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ExplanationError(f"{path} cannot be read: {error}") from error
     if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
@@ -83,7 +85,8 @@ def _explanation(content: dict[str, Any]) -> Explanation:
 def _picture(content: dict[str, Any]) -> Picture:
     gaps = content["gaps"]
     if gaps is not None:
-        gaps = Gaps(*(np.array(gaps[key]) for key in ("low", "median", "high")), relative=gaps["relative"])
+        low, median, high = (np.array(gaps[key], dtype=np.float64) for key in ("low", "median", "high"))
+        gaps = Gaps(low, median, high, gaps["relative"])
     return Picture(
         problem=content["problem"],
         evaluations=np.array(content["evaluations"], dtype=np.int64),
