@@ -10,7 +10,7 @@ import numpy as np
 from deddqn.experiments.explain.control import Contest
 from deddqn.experiments.explain.pictures import PROGRESS_EDGES, STAGNATION_EDGES
 from deddqn.experiments.explain.study import BEST_FIXED, ONE_FIXED, OWN_SHARES, Explanation
-from deddqn.experiments.tables import Table, columns, p_value, short_problem
+from deddqn.experiments.tables import Table, columns, p_value, short_problem, without_empty
 
 CONTROLS = {
     OWN_SHARES: "its own shares at random",
@@ -86,7 +86,7 @@ def importance_table(e: Explanation) -> Table:
         ("meaning",),
     )
     note = f"Over {e.sampled:,} decisions drawn from all runs."
-    return Table("importance", "What the decisions depend on", heads, rows, note)
+    return without_empty(Table("importance", "What the decisions depend on", heads, rows, note))
 
 
 def shares_table(e: Explanation) -> Table:

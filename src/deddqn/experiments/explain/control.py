@@ -83,22 +83,26 @@ class OwnShares:
 
 def state_verdict(contest: Contest) -> str:
     """Whether the state matters, from the contest of a policy with its own shares."""
-    tally, problems = contest.tally, len(contest.results)
-    if tally.wins and not tally.losses:
-        found = f"The state matters on {tally.wins} of {problems} problems: there the policy ends significantly better"
-    elif tally.wins:
-        found = (
-            f"The state matters both ways: on {tally.wins} of {problems} problems the policy ends significantly "
-            f"better, on {tally.losses} worse,"
+    tally, problems, own = contest.tally, len(contest.results), "its own shares played at random"
+    if tally.wins and tally.losses:
+        return (
+            f"The state matters both ways: the policy ends significantly better than {own} on {tally.wins} of "
+            f"{problems} problems, and worse on {tally.losses}."
         )
-    elif tally.losses:
-        found = (
-            f"Looking at the state does harm: on {tally.losses} of {problems} problems the policy ends significantly "
-            "worse"
+    if tally.wins:
+        return (
+            f"The state matters on {tally.wins} of {problems} problems: there the policy ends significantly better "
+            f"than {own}, and nowhere worse."
         )
-    else:
-        found = f"No sign that the state matters: on none of {problems} problems the policy ends better or worse"
-    return f"{found} than its own shares played at random."
+    if tally.losses:
+        return (
+            f"The state does not help: on {tally.losses} of {problems} problems the policy ends significantly worse "
+            f"than {own}, and nowhere better."
+        )
+    return (
+        f"No sign that the state matters: on none of {problems} problems does the policy end significantly better or "
+        f"worse than {own}."
+    )
 
 
 def cannot_tell(repeats: int, problems: int) -> str:

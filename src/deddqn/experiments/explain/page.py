@@ -181,9 +181,9 @@ def inputs(e: Explanation) -> str:
     words = (
         f"{e.sampled:,} decisions were drawn from all runs. For each group of inputs, those of other decisions are put "
         "in their place, and the policy is asked again: the bar is the share of decisions that change. Wide bars: "
-        "among all decisions. Narrow, pale bars: among those on the same problem, so that telling problems apart counts "
-        "for nothing. Groups that carry the same information stand in for each other and look less important than they "
-        "are."
+        "among all decisions. Narrow, pale bars: among those on the same problem, so that telling problems apart "
+        "counts for nothing. Groups that carry the same information stand in for each other and look less important "
+        "than they are."
     )
     if e.valued == "scores":
         words += " The policy draws its moves; what is shown is the least share of the draws that must change."

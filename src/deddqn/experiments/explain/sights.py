@@ -138,7 +138,7 @@ _FACTS = {
     "progress squared": "permuted alone it contradicts progress",
     "stagnation": "evaluations without a new best, squashed",
     "rank": "of the individual among the parents",
-    "diversity": "log of the mean distance to donors, relative to the first generation",
-    "success": "share of the last generation's trials that improved on their parent",
+    "diversity": "log of the mean distance to donors over the first generation's",
+    "success": "share of the last generation's trials that were better",
     "dimension": "of the problem",
 }

@@ -23,10 +23,11 @@ START = "#ffffff"  # the colour of individuals that were drawn at the start
 INK, SOFT = "#1c2330", "#5d6675"
 SIZE, DOTS = (7.2, 4.0), 100  # inches, dots per inch
 COLOURS = 56  # beside those that mean something
+NEAR = 8  # a found colour that is nearer to one that means something gives way
 DEPTH = ("#7d93b2", "#c3cedd", "#f4f6f9")  # of the contour, from deep to high
 TITLE = 28  # letters that fit beside the map
 FINE = 200  # steps of a share
-HOLD = 12  # times that the last picture is shown
+HOLD = 12  # times that the first and the last picture are shown
 
 
 def write_gif(film: Film, path: str | os.PathLike[str], *, between: int = 3, milliseconds: int = 70) -> Path:
@@ -41,7 +42,7 @@ def write_gif(film: Film, path: str | os.PathLike[str], *, between: int = 3, mil
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    durations = [milliseconds] * (len(flat) - 1) + [milliseconds * HOLD]
+    durations = [milliseconds * (HOLD if k in (0, len(flat) - 1) else 1) for k in range(len(flat))]
     try:
         flat[0].save(
             temporary,
@@ -69,10 +70,11 @@ def _palette(film: Film, pictures: list[Image]) -> Image:
     together = Images.new("RGB", (width, height * len(chosen)))
     for k, picture in enumerate(chosen):
         together.paste(picture, (0, height * k))
-    meant = [START, INK, *(_colour(op) for op in range(len(film.operators)))]
-    found = together.quantize(COLOURS, dither=Images.Dither.NONE).getpalette() or []
+    meant = np.array([ImageColor.getrgb(c) for c in (START, INK, *map(_colour, range(len(film.operators))))])
+    found = np.array(together.quantize(COLOURS, dither=Images.Dither.NONE).getpalette()).reshape(-1, 3)[:COLOURS]
+    near = np.abs(found[:, None] - meant).max(axis=2).min(axis=1) < NEAR
     palette = Images.new("P", (1, 1))
-    palette.putpalette([*(part for colour in meant for part in ImageColor.getrgb(colour)), *found[: 3 * COLOURS]])
+    palette.putpalette(np.concatenate([meant, found[~near]]).ravel().tolist())
     return palette
 
 
