@@ -14,7 +14,7 @@ from deddqn.experiments.tables import Table, columns, p_value, short_problem, wi
 
 CONTROLS = {
     OWN_SHARES: "its own shares at random",
-    BEST_FIXED: "the best fixed strategy of each problem",
+    BEST_FIXED: "each problem's best strategy",
 }
 
 
