@@ -21,6 +21,7 @@ from deddqn.policies import (
     policy_names,
     register_policy,
     registry,
+    schedule_policy,
     uniform_policy,
 )
 from deddqn.problems import Problem
@@ -39,6 +40,7 @@ def random_network(portfolio: Portfolio = PAPER, epsilon: float = 0.0) -> Compil
 EVERY: dict[str, Callable[[], Policy]] = {
     **{name: (lambda name=name: load_policy(name)) for name in policy_names()},
     "mixture": lambda: mixture([0.1, 0.2, 0.3, 0.4]),
+    "schedule": lambda: schedule_policy(np.array([[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1]])),
     "network": random_network,
     "network, epsilon 0.5": lambda: random_network(epsilon=0.5),
     "learning": learning_policy,

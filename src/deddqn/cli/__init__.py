@@ -19,6 +19,8 @@ COMMANDS = {
     "export": "write the runs of a comparison as CSV, or for IOHanalyzer",
     "tune": "find the parameters of an adaptive policy on the training functions",
     "train": "learn a policy: Double-DQN as in the paper, better teachers, or direct search",
+    "explain": "what a policy does, which features matter to it, and whether it needs the state at all",
+    "animate": "a population on a contour, coloured by the strategies that made it",
     "score": "what policies earn and how they end, on the training functions",
 }
 """Name -> what it does; the module is ``deddqn.cli.<name>``, imported only when the command is used."""

@@ -115,10 +115,10 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:12]
 
 
-def problems_of(problems: Iterable[str | Problem]) -> dict[str, Problem]:
+def problems_of(problems: str | Problem | Iterable[str | Problem]) -> dict[str, Problem]:
     """Problems by name, from names, names of suites, and problems themselves; each once, in this order."""
     found: dict[str, Problem] = {}
-    for given in problems:
+    for given in (problems,) if isinstance(problems, str | Problem) else problems:
         if isinstance(given, Problem):
             if given.name in found and found[given.name] is not given:
                 raise ValueError(f"problems must have different names, got {given.name!r} twice")

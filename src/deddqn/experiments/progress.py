@@ -1,13 +1,21 @@
-"""Live progress of a comparison: runs done, evaluations per second, time left."""
+"""Live progress of long work: what is done, and how much time is left."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from deddqn.experiments.results import OK, Run
 from deddqn.experiments.runner import Beginner, Listener, Outcome
@@ -15,19 +23,43 @@ from deddqn.experiments.runner import Beginner, Listener, Outcome
 EVERY = 15.0  # seconds between lines where there is no terminal
 
 
-@contextmanager
-def live(console: Console) -> Iterator[Beginner]:
-    """A `Beginner` that shows a bar on a terminal, and a line now and then elsewhere."""
-    columns = (
+def _columns(unit: str) -> tuple[ProgressColumn, ...]:
+    return (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("runs"),
+        TextColumn(unit),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+
+
+@contextmanager
+def steps(console: Console, title: str, total: int, unit: str) -> Iterator[Callable[[str], None]]:
+    """What hears of every step that is done: a bar on a terminal, and a line now and then elsewhere."""
+    with Progress(*_columns(unit), console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=total)
+        started = last = time.monotonic()
+        done = 0
+
+        def tell(step: str) -> None:
+            nonlocal done, last
+            done += 1
+            bar.update(task, advance=1, description=step)
+            now = time.monotonic()
+            if not console.is_terminal and now - last >= EVERY:
+                last = now
+                left = (now - started) * (total / done - 1.0)
+                console.print(f"{done} of {total} {unit}, about {left:.0f} s left", markup=False)
+
+        yield tell
+
+
+@contextmanager
+def live(console: Console) -> Iterator[Beginner]:
+    """A `Beginner` that shows a bar on a terminal, and a line now and then elsewhere."""
+    with Progress(*_columns("runs"), console=console, disable=not console.is_terminal) as bar:
 
         def begin(outcome: Outcome, evaluations: int) -> Listener:
             for notice in outcome.notices:

@@ -5,6 +5,7 @@ from deddqn.policies.files import PolicyFileError
 from deddqn.policies.fixed import fixed, mixture, uniform_policy
 from deddqn.policies.policy import CompiledPolicy, Policy
 from deddqn.policies.registry import best_policy, load_policy, policy_names, register_policy
+from deddqn.policies.schedule import schedule_policy
 from deddqn.policies.softmax import save_softmax, softmax_policy
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "register_policy",
     "save_policy",
     "save_softmax",
+    "schedule_policy",
     "softmax_policy",
     "uniform_policy",
 ]

@@ -25,22 +25,30 @@ def choose_uniform(setup, memory, features, stream, n_ops, i):
 
 
 @njit(**ENGINE)
-def choose_mixture(setup, memory, features, stream, n_ops, i):
-    """An operator drawn with the probabilities whose cumulative sums are the setup."""
+def draw_operator(sums, first, n_ops, stream):
+    """An operator drawn with the probabilities whose cumulative sums begin at ``sums[first]``."""
     drawn = uniform(stream)
     op = 0
-    while op < n_ops - 1 and drawn >= setup[op]:
+    while op < n_ops - 1 and drawn >= sums[first + op]:
         op += 1
     return op
 
 
-class _SizedPolicy(CompiledPolicy):
+@njit(**ENGINE)
+def choose_mixture(setup, memory, features, stream, n_ops, i):
+    """An operator drawn with the probabilities whose cumulative sums are the setup."""
+    return draw_operator(setup, 0, n_ops, stream)
+
+
+class SizedPolicy(CompiledPolicy):
     """A policy that needs at least, or exactly, so many operators."""
 
     least = 1
     exactly: int | None = None
 
     def check_portfolio(self, portfolio: Portfolio) -> None:
+        """Raise ValueError if the portfolio is too small, or not of the right size."""
+        super().check_portfolio(portfolio)
         if len(portfolio) < self.least:
             raise ValueError(f"policy {self.name!r} needs at least {self.least} operators, got {len(portfolio)}")
         if self.exactly is not None and len(portfolio) != self.exactly:
@@ -53,7 +61,7 @@ def fixed(op: int) -> CompiledPolicy:
     """Always operator `op` (from 0): ``de1`` is ``fixed(0)``."""
     if op < 0:
         raise ValueError(f"op must be 0 or more, got {op}")
-    policy = _SizedPolicy(f"de{op + 1}", PolicyKernels(choose_fixed), setup=np.array([float(op)]))
+    policy = SizedPolicy(f"de{op + 1}", PolicyKernels(choose_fixed), setup=np.array([float(op)]))
     policy.least = op + 1
     return policy
 
@@ -71,6 +79,6 @@ def mixture(probabilities: list[float] | np.ndarray) -> CompiledPolicy:
     if abs(p.sum() - 1.0) > 1e-6:
         raise ValueError(f"mixture probabilities must sum to 1, got {list(map(float, p))} with sum {p.sum():g}")
     name = "mixture:" + ",".join(f"{value:g}" for value in p)
-    policy = _SizedPolicy(name, PolicyKernels(choose_mixture), setup=np.cumsum(p / p.sum()))
+    policy = SizedPolicy(name, PolicyKernels(choose_mixture), setup=np.cumsum(p / p.sum()))
     policy.exactly = p.size
     return policy

@@ -68,16 +68,11 @@ def reset(setup, memory, n_ops, n_pop):
 
 
 @njit(**ENGINE)
-def choose(setup, memory, features, stream, n_ops, i):
-    """Draw an operator with probability proportional to exp(weights . facts). Notes the donors' distances."""
-    for k in range(DONORS):
-        memory[DISTANCE_SUM] += features[DISTANCE + k]
-    memory[DECIDED] += 1.0
-    if memory[BLIND] != 0.0:
-        return integer_below(stream, n_ops)
+def facts_of(memory, features, n_ops, i):
+    """The eight facts about the decision for individual `i`, in the order of `FACTS`."""
     progress = 1.0 - features[BUDGET]
     stagnation = features[STAGNATION]
-    facts = (
+    return (
         1.0,
         progress,
         progress * progress,
@@ -87,6 +82,17 @@ def choose(setup, memory, features, stream, n_ops, i):
         memory[SUCCESS],
         features[DIMENSION],
     )
+
+
+@njit(**ENGINE)
+def choose(setup, memory, features, stream, n_ops, i):
+    """Draw an operator with probability proportional to exp(weights . facts). Notes the donors' distances."""
+    for k in range(DONORS):
+        memory[DISTANCE_SUM] += features[DISTANCE + k]
+    memory[DECIDED] += 1.0
+    if memory[BLIND] != 0.0:
+        return integer_below(stream, n_ops)
+    facts = facts_of(memory, features, n_ops, i)
     highest = -math.inf
     for op in range(n_ops):
         score = 0.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 
@@ -26,22 +28,39 @@ COLLECT_ERRORS = (
 """Errors of scripts end up in an attribute of the page, where tests (and the curious) find them."""
 
 
-def page(a: Analysis, folder: str) -> str:
-    """The whole page as text."""
+@dataclass(frozen=True)
+class Section:
+    """A part of a page: its anchor is ``s-<name>``."""
+
+    name: str
+    title: str
+    body: str
+    link: str = ""  # in the navigation; the title by default
+
+
+def document(title: str, lead: str, top: str, parts: Iterable[Section], footer: str) -> str:
+    """A whole page in the style of the report; `top` holds the cards and the section ``short``."""
     assets = files("deddqn.experiments.report").joinpath("assets")
     style, script = assets.joinpath("page.css").read_text(), assets.joinpath("page.js").read_text()
-    places = [("short", "In short"), *((f"s-{name}", title) for name, title, _ in SECTIONS), ("s-source", "Source")]
-    links = "".join(f'<a href="#{place}">{title}</a>' for place, title in places)
-    body = "".join(f'<section id="s-{name}"><h2>{title}</h2>{make(a)}</section>' for name, title, make in SECTIONS)
-    end = f'<section id="s-source"><h2>How to get this page again</h2>{sections.provenance(a, folder)}</section>'
+    made = list(parts)
+    places = [("short", "In short"), *((f"s-{part.name}", part.link or part.title) for part in made)]
+    links = "".join(f'<a href="#{place}">{escape(name)}</a>' for place, name in places)
+    body = "".join(f'<section id="s-{p.name}"><h2>{escape(p.title)}</h2>{p.body}</section>' for p in made)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<link rel="icon" href="data:,"><title>Comparison of optimisers</title>'
+        f'<link rel="icon" href="data:,"><title>{escape(title)}</title>'
         f"<style>{style}</style><script>{COLLECT_ERRORS}</script></head><body>"
-        f"<header><h1>Comparison of optimisers</h1><p class='lead'>{escape(a.plan.describe())}</p></header>"
+        f"<header><h1>{escape(title)}</h1><p class='lead'>{escape(lead)}</p></header>"
         f'<nav aria-label="sections"><div>{links}</div></nav>'
-        f"<main>{sections.summary(a)}{body}{end}</main>"
-        "<footer>Errors below 1e-8 count as 0 in ranks and tests.</footer>"
+        f"<main>{top}{body}</main><footer>{escape(footer)}</footer>"
         f"<script>{script}</script></body></html>"
     )
+
+
+def page(a: Analysis, folder: str) -> str:
+    """The page of a comparison."""
+    parts = [Section(name, title, make(a)) for name, title, make in SECTIONS]
+    parts.append(Section("source", "How to get this page again", sections.provenance(a, folder), link="Source"))
+    footer = "Errors below 1e-8 count as 0 in ranks and tests."
+    return document("Comparison of optimisers", a.plan.describe(), sections.summary(a), parts, footer)

@@ -2,6 +2,7 @@
 
 from deddqn.experiments.statistics.omnibus import Friedman, critical_difference, friedman, friedman_of_ranks
 from deddqn.experiments.statistics.pairwise import (
+    ALPHA,
     PairResult,
     WinTieLoss,
     a12,
@@ -22,6 +23,7 @@ from deddqn.experiments.statistics.ranks import (
 )
 
 __all__ = [
+    "ALPHA",
     "SOLVED",
     "Friedman",
     "MeanRank",

@@ -1,0 +1,79 @@
+"""Compiled watching: runs advance as always, and every decision is written down with what it rested on."""
+
+from __future__ import annotations
+
+from numba import njit, types
+
+from deddqn.compiled import ENGINE, NUMERIC, VECTOR, caller_of
+from deddqn.de.state import Count
+from deddqn.engine.loop import advance, propose_pending
+from deddqn.engine.memory import open_episode
+from deddqn.engine.outside import evaluate_proposed
+from deddqn.policies.network import forward
+from deddqn.policies.softmax import BLIND, facts_of
+
+SEE_SIGNATURE = types.int64(VECTOR, VECTOR, types.int64, types.int64, VECTOR)
+"""see(memory, features, n_ops, i, inputs) -> whether the decision rests on the inputs, which it writes"""
+
+call_see = caller_of(SEE_SIGNATURE)
+PROGRESS, STAGNATION = 0, 1  # columns of `times`
+
+
+@njit(**ENGINE)
+def see_nothing(memory, features, n_ops, i, inputs):
+    """A policy that looks at no state, or at none that can be laid out in a row."""
+    return 0
+
+
+@njit(**ENGINE)
+def see_features(memory, features, n_ops, i, inputs):
+    """A Q-network sees the features of Table 1."""
+    for k in range(inputs.size):
+        inputs[k] = features[k]
+    return 1
+
+
+@njit(**ENGINE)
+def see_facts(memory, features, n_ops, i, inputs):
+    """A softmax policy sees eight facts, unless no finite value is known yet: then it draws blindly."""
+    facts = facts_of(memory, features, n_ops, i)
+    for k in range(inputs.size):
+        inputs[k] = facts[k]
+    return 0 if memory[BLIND] != 0.0 else 1
+
+
+@njit(**ENGINE)
+def watch_lanes(arenas, first, last, see, choices, generations, times, seen, inputs, made):
+    """Run every lane for as many decisions as there is room for, and write them down.
+
+    ``choices``, ``generations`` and ``seen`` (lanes, n), ``times`` (lanes, n, 2) with progress and stagnation as
+    shares of the budget, ``inputs`` (lanes, n, width) as `see` writes them; ``made`` (lanes,) counts the decisions. A
+    lane that ends stops; its first evaluations are made if they were not.
+    """
+    for lane in range(first, last):
+        arena = arenas[lane]
+        core, search, observer = open_episode(arena)
+        counts = search.counts
+        advance(arena, counts[Count.POPULATION])
+        k = 0
+        while k < choices.shape[1] and not counts[Count.ENDED]:
+            propose_pending(open_episode(arena))
+            i = counts[Count.TOLD]
+            choices[lane, k] = search.choices[i]
+            generations[lane, k] = counts[Count.GENERATION]
+            times[lane, k, PROGRESS] = counts[Count.EVALUATIONS] / counts[Count.BUDGET]
+            times[lane, k, STAGNATION] = counts[Count.STAGNATION] / counts[Count.BUDGET]
+            arguments = (core.memory, observer.features, counts[Count.N_OPS], i, inputs[lane, k])
+            seen[lane, k] = call_see(see, arguments)
+            evaluate_proposed(arena)
+            k += 1
+        made[lane] = k
+
+
+@njit(**NUMERIC)
+def network_values(setup, memory, inputs, values):
+    """The Q-values (n, K) of the rows of `inputs` (n, features). Writes `values`, and `memory` as scratch."""
+    for k in range(inputs.shape[0]):
+        found = forward(setup, memory, inputs[k])
+        for op in range(values.shape[1]):
+            values[k, op] = found[op]
