@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deddqn.integrations.watch import Place, place_of
+from deddqn.integrations.place import Place, place_of
 
 FORMAT_VERSION = "0.3.22"  # of the ioh whose files these imitate
 
