@@ -19,6 +19,7 @@ from deddqn.integrations.ioh_files import write_ioh_logs
 from deddqn.integrations.place import place_of
 from deddqn.problems import Problem, get
 from deddqn.problems.seen import seen
+from tests.integrations.ioh_reader import read_ioh
 
 SMALL = DEConfig(population_size=10, budget=300)
 
@@ -31,20 +32,6 @@ def best_of(spec: EpisodeSpec) -> float:
     lanes = Lanes([spec], threads=1)
     lanes.advance()
     return float(lanes.best_values[0])
-
-
-def read_ioh(folder: Path) -> dict[str, Any]:
-    """All runs under a folder by (function name, dimension, instance, repeat): their JSON entry and their lines."""
-    runs: dict[Any, Any] = {}
-    for meta in folder.rglob("IOHprofiler_*.json"):
-        facts = json.loads(meta.read_text())
-        for scenario in facts["scenarios"]:
-            blocks = (meta.parent / scenario["path"]).read_text().split("evaluations raw_y\n")[1:]
-            assert len(blocks) == len(scenario["runs"])
-            for entry, block in zip(scenario["runs"], blocks, strict=True):
-                lines = [tuple(map(float, line.split())) for line in block.splitlines()]
-                runs[facts["function_name"], scenario["dimension"], entry["instance"], entry["repeat"]] = entry, lines
-    return runs
 
 
 @pytest.mark.parametrize("updating", ["sequential", "deferred"])

@@ -38,9 +38,7 @@ class CocoObserver(RunLogger):
 
     def __init__(self, folder: str | Path, algorithm: str, *, info: str = "") -> None:
         self._cocoex = need("cocoex", "logging with COCO's observer", "bbob")
-        target = Path(folder).absolute()
-        if re.search(r"\s", str(target)):
-            raise ValueError(f"folder must have no spaces: COCO's options cannot hold them, got {str(target)!r}")
+        target = check_folder(folder)
         target.parent.mkdir(parents=True, exist_ok=True)
         said = {
             "outer_folder": str(target.parent),
@@ -74,6 +72,14 @@ class CocoObserver(RunLogger):
         if self._open is not None:
             self._open.free()
             self._open = self._suite = None
+
+
+def check_folder(folder: str | Path) -> Path:
+    """The absolute path of a folder that COCO can write to."""
+    target = Path(folder).absolute()
+    if re.search(r"\s", str(target)):
+        raise ValueError(f"folder must have no spaces: COCO's options cannot hold them, got {str(target)!r}")
+    return target
 
 
 def place_in_suite(problem: Problem) -> Place:
