@@ -110,7 +110,12 @@ def test_iohinspector_reads_the_logs_of_the_command(tmp_path: Path, capsys: pyte
     manager = iohinspector.DataManager()
     manager.add_folder(str(tmp_path / "logs" / "ioh"))
     assert len(manager.overview) == 16
-    best = manager.load(monotonic=True, include_meta_data=True).to_pandas().groupby(["algorithm_name", "function_id"]).raw_y.min()
+    best = (
+        manager.load(monotonic=True, include_meta_data=True)
+        .to_pandas()
+        .groupby(["algorithm_name", "function_id"])
+        .raw_y.min()
+    )
     stored = Store(tmp_path).read()
     stored["function"] = [place_of(name).function for name in stored.problem]
     expected = stored.groupby(["method", "function"]).error.min()

@@ -19,6 +19,7 @@ COMMANDS = {
     "export": "write the runs of a comparison as CSV, or for IOHanalyzer",
     "tune": "find the parameters of an adaptive policy on the training functions",
     "train": "learn a policy: Double-DQN as in the paper, better teachers, or direct search",
+    "transfer": "train on one suite, then compare the policy with others on another, with the report",
     "score": "what policies earn and how they end, on the training functions",
 }
 """Name -> what it does; the module is ``deddqn.cli.<name>``, imported only when the command is used."""

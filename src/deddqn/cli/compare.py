@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 from rich.console import Console
@@ -28,6 +28,7 @@ class Options:
     suite: Annotated[str | None, tyro.conf.arg(help="a suite of problems (see 'deddqn problems')")] = None
     runs: Annotated[int, tyro.conf.arg(help="per method and problem")] = PAPER_RUNS
     budget: Annotated[int, tyro.conf.arg(help="evaluations per run")] = PAPER_BUDGET
+    population_size: Annotated[int | None, tyro.conf.arg(help="NP of the shared DE; 100 by default")] = None
     seed: Annotated[int, tyro.conf.arg(help="root of all random numbers")] = 0
     workers: Annotated[int | None, tyro.conf.arg(help="tasks at a time; all cores by default")] = None
     extend: Annotated[bool, tyro.conf.arg(help="add methods, problems or runs to the folder's plan")] = False
@@ -43,13 +44,15 @@ def plan_of(options: Options) -> Experiment:
     if options.suite is not None and options.suite not in SUITES:
         raise unknown_name("suite", options.suite, SUITES)
     problems = (*((options.suite,) if options.suite is not None else ()), *options.problems)
+    de = {} if options.population_size is None else {"population_size": options.population_size}
+    sizes: dict[str, Any] = {"runs": options.runs, "budget": options.budget, "seed": options.seed, "de": de}
     if options.preset is None:
         if not options.methods or not problems:
             raise ValueError("say who and where: --methods and --suite or --problems, or --preset paper")
-        return experiment(options.methods, problems, runs=options.runs, budget=options.budget, seed=options.seed)
+        return experiment(options.methods, problems, **sizes)
     if options.methods or problems:
         raise ValueError("--preset brings its own methods and problems; leave out --methods, --suite and --problems")
-    return preset(options.preset, runs=options.runs, budget=options.budget, seed=options.seed)
+    return preset(options.preset, **sizes)
 
 
 def run(options: Options) -> int:

@@ -89,10 +89,12 @@ class Plan:
     def command(self, folder: str) -> str:
         """The command line that runs this plan."""
         chosen = "--preset paper" if self.preset else f"--methods {' '.join(self.methods)}"
+        size = dict(self.de).get("population_size")
+        population = f"--population-size {size} " if size is not None else ""
         where = "" if self.preset else f" --problems {' '.join(self.problems)}"
         return (
             f"deddqn compare {chosen}{where} --runs {self.runs} --budget {self.budget} --seed {self.seed} "
-            f"--out {folder}"
+            f"{population}--out {folder}"
         )
 
     def to_json(self) -> dict[str, Any]:

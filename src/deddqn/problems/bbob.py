@@ -111,7 +111,9 @@ def names_at(dimension: int, family: str = "bbob") -> tuple[str, ...]:
 SUITES: dict[str, tuple[str, ...]] = {
     "bbob": names_at(10) + names_at(20),
     "bbob-small": tuple(f"bbob:f{f}/i1/d10" for f in FUNCTIONS),
+    "bbob-paper": tuple(f"bbob:f{f}/i1/d{d}" for d in (10, 30) for f in FUNCTIONS),
     **{f"bbob-d{d}": names_at(d) for d in DIMENSIONS},
     **{f"bbob-coco-d{d}": names_at(d, "bbob-coco") for d in (10, 20)},
 }
-"""``bbob`` has D = 10 and 20; ``bbob-small`` every function once; ``bbob-coco-*`` is evaluated by cocoex."""
+"""``bbob`` has D = 10 and 20; ``bbob-small`` every function once, ``bbob-paper`` once at each D of the paper;
+``bbob-coco-*`` is evaluated by cocoex."""
