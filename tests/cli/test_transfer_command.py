@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -95,12 +94,3 @@ def test_bad_input_is_said_before_the_training(
     assert main(["transfer", *arguments, "--out", str(tmp_path / "t")]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "t").exists()
-
-
-def test_search_needs_no_torch(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
-    assert transfer(tmp_path / "network", CEC[:1], CEC[1:]) == 2
-    assert "pip install 'deddqn[train]'" in capsys.readouterr().err
-    assert transfer(tmp_path / "search", CEC[:1], CEC[1:], *SEARCH) == 0

@@ -18,7 +18,7 @@ from deddqn.de.config import DEConfig
 from deddqn.experiments.contestants import problems_of
 from deddqn.experiments.plan import PAPER_RUNS, Experiment, experiment
 from deddqn.experiments.progress import live
-from deddqn.experiments.report import write_report
+from deddqn.experiments.report import check_drawing, write_report
 from deddqn.experiments.runner import run_experiment
 from deddqn.policies.files import read_policy_file
 from deddqn.problems import Problem
@@ -49,6 +49,8 @@ def run(options: Options) -> int:
     trained_on = problems_of(config.problems or [config.suite])
     check_unseen(trained_on, problems_of(options.test))
     planned(options, config, options.methods)  # what is wrong with the comparison is said before the training
+    if options.figures:
+        check_drawing()
     console = Console()
     policy = policy_path(options.out, config)
     if policy.is_file():

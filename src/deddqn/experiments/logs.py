@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -33,6 +33,7 @@ Files = dict[str, bytes]
 """The files of one run: path below its folder -> content."""
 
 
+@runtime_checkable
 class LogFormat(Protocol):
     """A format of logs; `deddqn.integrations.logs` has those of ioh and COCO. Travels to helper processes."""
 

@@ -17,6 +17,7 @@ from deddqn.experiments.plan import Experiment, Job, experiment
 from deddqn.experiments.results import FAILED, FLAGGED, Run
 from deddqn.experiments.store import Store
 from deddqn.experiments.workers import Task, Workers
+from deddqn.names import check_whole_number
 from deddqn.problems import Problem
 
 LANES_CHUNK = 500_000  # evaluations of a task: about a second of compiled search,
@@ -66,9 +67,13 @@ def run_experiment(
         such log are run again, with the same results.
     begin : called with the outcome so far and the evaluations to make; gives what is called after every task.
     """
+    cores = len(os.sched_getaffinity(0)) if workers is None else workers
+    check_whole_number("workers", cores, 1)
     store = Store(out)
     books = LogBooks(store, logs)
     for form in books.formats:
+        if not isinstance(form, LogFormat):
+            raise ValueError(f"logs must be formats such as deddqn.integrations.logs.IohLog(), got {form!r}")
         form.check(what.problems.values(), books.folder)
     store.create()
     with sole_use(Path(out)), books.kept():
@@ -78,7 +83,7 @@ def run_experiment(
         todo = [job for job in jobs if job.key not in done]
         outcome = Outcome(planned=len(jobs), skipped=len(jobs) - len(todo), notices=store.problems + books.problems)
         tell = begin(outcome, sum(job.budget for job in todo))
-        for rows in _results(list(tasks_of(what, todo, books.recorder)), workers or len(os.sched_getaffinity(0))):
+        for rows in _results(list(tasks_of(what, todo, books.recorder)), cores):
             books.append(rows)
             store.append(rows)
             outcome.ran += len(rows)

@@ -36,8 +36,6 @@ class Workers:
     """So many tasks at a time."""
 
     def __init__(self, number: int) -> None:
-        if number < 1:
-            raise ValueError(f"workers must be at least 1, got {number}")
         self._threads = ThreadPoolExecutor(number, thread_name_prefix="deddqn-worker")
         self._local = threading.local()
         self._python = threading.Lock()  # a function in Python has the interpreter to itself anyway

@@ -67,6 +67,8 @@ def write_ioh_logs(rows: Iterable[Any], folder: str | Path) -> list[Path]:
     Rows without a trajectory (failed runs) are left out. A trajectory holds best values so far after some numbers of
     evaluations, so a file is as fine as the trajectory is.
     """
+    if Path(folder).is_file():
+        raise ValueError(f"folder must be a folder, got the file {str(folder)!r}")
     runs = [run for run in map(LoggedRun.from_row, rows) if run.evaluations.size]
     if not runs:
         raise ValueError("rows must hold at least one run with a trajectory, got none")

@@ -51,9 +51,12 @@ class RunLogger(ABC):
         self.close()
 
 
-def listed_runs(specs: Iterable[EpisodeSpec], algorithm: str | None) -> tuple[list[EpisodeSpec], str]:
+def listed_runs(specs: Iterable[EpisodeSpec] | EpisodeSpec, algorithm: str | None) -> tuple[list[EpisodeSpec], str]:
     """The runs to log, and the name of their policy unless `algorithm` says otherwise."""
-    listed = list(specs)
+    listed = [specs] if isinstance(specs, EpisodeSpec) else list(specs)
+    for spec in listed:
+        if not isinstance(spec, EpisodeSpec):
+            raise ValueError(f"specs must hold runs (EpisodeSpec), got {spec!r}")
     if not listed:
         raise ValueError("specs must hold at least one run, got none")
     return listed, algorithm if algorithm is not None else getattr(listed[0].policy, "name", "policy")

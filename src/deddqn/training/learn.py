@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from safetensors import SafetensorError
 
 from deddqn.names import choice_error
 from deddqn.problems.packages import need
@@ -44,12 +47,30 @@ def config_of(values: Mapping[str, Any]) -> TrainingConfig | SearchConfig:
 
 def learn(config: TrainingConfig | SearchConfig, out: Path, *, resume: bool = False) -> Learned:
     """Train or search until done, stopped by SIGINT or SIGTERM, or out of time; `resume` if there is a checkpoint."""
-    go_on = resume and bool(checkpoints(out))
-    return _search(config, out, go_on) if isinstance(config, SearchConfig) else _train(config, out, go_on)
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"out must be a folder, got the file {str(out)!r}")
+    found = bool(checkpoints(out))
+    if found and not resume:
+        raise ValueError(f"{out} holds a training already: go on with --resume, or choose another folder")
+    if found:
+        _check_kind(config, out)
+    try:
+        return _search(config, out, found) if isinstance(config, SearchConfig) else _train(config, out, found)
+    except SafetensorError as error:
+        raise ValueError(f"the checkpoint in {out} is damaged ({error}); train anew in another folder") from error
+
+
+def _check_kind(config: TrainingConfig | SearchConfig, out: Path) -> None:
+    """A search does not go on where a training of a network stopped, nor the other way round."""
+    saved = json.loads((checkpoints(out)[-1] / "facts.json").read_text()).get("config", {})
+    if set(saved) != set(config.to_json()):
+        held = "the training of a network" if "batch" in saved else "a search"
+        raise ValueError(f"{out} holds {held}, which --resume does not go on with here; choose another folder")
 
 
 def _train(config: TrainingConfig, out: Path, resume: bool) -> Learned:
     need("torch", "training a network", "train")
+    _check_device(config.device)
     from deddqn.training.learner import NonFiniteLossError
     from deddqn.training.trainer import Trainer
 
@@ -65,6 +86,16 @@ def _train(config: TrainingConfig, out: Path, resume: bool) -> Learned:
         f"{result.updates:,} updates, best mean return {result.best_return:.6g} (cycle {result.best_cycle}) -> {out}"
     )
     return Learned(result.done, out / f"{kept}.safetensors", summary)
+
+
+def _check_device(device: str) -> None:
+    import torch
+
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"device must be one that torch has here, such as 'cpu', got {device!r}: {reason}") from None
 
 
 def _search(config: SearchConfig, out: Path, resume: bool) -> Learned:
