@@ -10,7 +10,7 @@ import numpy as np
 
 from deddqn.de import PAPER, DEConfig, Entry, Portfolio
 from deddqn.engine import EpisodeSpec
-from deddqn.engine.arguments import moves
+from deddqn.engine.arguments import portfolio_of
 from deddqn.names import check_whole_number, choice_error, unknown_name
 from deddqn.policies import fixed
 from deddqn.problems import SUITES, Problem, get
@@ -78,7 +78,7 @@ class Episodes:
         return cls(
             problems=problems_of(problem),
             reward=reward,
-            portfolio=PAPER if portfolio is None else moves(portfolio, PAPER[0].scale, PAPER[0].crossover),
+            portfolio=PAPER if portfolio is None else portfolio_of(portfolio, PAPER[0].scale, PAPER[0].crossover),
             config=DEConfig(**settings),
             max_dimension=max_dimension,
         )
