@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import functools
+import inspect
+from collections.abc import Callable, Iterable
 from numbers import Integral
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -26,6 +32,24 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> KeyError:
     """The error for a name that a registry does not hold."""
     names = list(known)
     return UnknownNameError(f"unknown {kind} {name!r}; {suggestion(str(name), names)}Known: {', '.join(names)}")
+
+
+def suggests_keywords(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function tell which keyword was perhaps meant when it gets one that it does not have."""
+    known = [name for name in inspect.signature(function).parameters if name != "self"]
+    called = function.__qualname__.removesuffix(".__init__")
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name in kwargs:
+            if name not in known:
+                raise TypeError(
+                    f"{called}() got an unexpected keyword argument {name!r}; {suggestion(name, known)}"
+                    f"Known: {', '.join(known)}"
+                )
+        return function(*args, **kwargs)
+
+    return checked
 
 
 def check_whole_number(argument: str, value: object, least: int, why: str = "") -> None:

@@ -7,8 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from deddqn.baselines import Method, MissingLibraryError, baseline_names, load_baseline
+from deddqn.baselines import Method, baseline_names, load_baseline
 from deddqn.problems import Problem, get
+from deddqn.problems.packages import MissingPackageError
 
 LIBRARIES = {"ipop-cmaes": "cma", "lr-cmaes": "cma", "scipy-de": "scipy"}
 
@@ -80,5 +81,5 @@ def test_unknown_names_suggest_a_neighbour():
 @pytest.mark.parametrize(("name", "library"), [("ipop-cmaes", "cma"), ("jade", "minionpy")])
 def test_a_missing_library_names_the_extra(monkeypatch, name, library):
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingLibraryError, match=r"pip install 'deddqn\[baselines\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'deddqn\[baselines\]'"):
         load_baseline(name).run(get("cec2005:F1/d10"), 100, np.random.default_rng(0))

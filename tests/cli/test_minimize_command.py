@@ -196,7 +196,7 @@ def test_bad_commands(folder, capsys):
         (["cec2005:F9/d10", "--policy", "rndom"], "did you mean 'random'?"),
         (["cec2005:F9/d10", "--maxfun", "50"], "maxfun must be at least the population size 100, got 50"),
         (["cec2005:F9/d10", "--workers", "0"], "workers must be -1"),
-        (["cec2005:F9/d10", "--seed", "-1"], "rng must be"),
+        (["cec2005:F9/d10", "--seed", "-1"], "seed must be at least 0, got -1"),
         (["cec2005:F9/d10", "--json", "no/folder/r.json", "--maxfun", "200"], "no/folder"),
     ]:
         assert main(["minimize", *command]) == 2, command

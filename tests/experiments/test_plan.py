@@ -63,7 +63,7 @@ def test_suites_and_problems_mix_and_repeat_once():
         (["de1"], [], {}, "problems must name at least one problem"),
         (["de1"], PROBLEMS, {"runs": 0}, "runs must be at least 1, got 0"),
         (["de1"], PROBLEMS, {"budget": 0}, "budget must be at least 1 evaluation, got 0"),
-        (["de1"], PROBLEMS, {"seed": -1}, "seed must not be negative, got -1"),
+        (["de1"], PROBLEMS, {"seed": -1}, "seed must be at least 0, got -1"),
         ([object()], PROBLEMS, {}, "a method must be a name, a policy, or an object with 'name' and 'run'"),
     ],
 )

@@ -110,3 +110,42 @@ def test_a_missing_gymnasium_names_its_extra(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'deddqn\[gym\]'"):
         import deddqn.integrations.gymnasium  # noqa: F401
+
+
+@pytest.mark.parametrize("reward", ["progress", "rank"])
+def test_rewards_that_teach_the_final_error_work_on_bbob(reward: str) -> None:
+    pytest.importorskip("ioh")
+    from deddqn.training.potentials import reward_tables
+
+    problems = [get("bbob:f1/i1/d2"), get("bbob:f15/i2/d5")]
+    tables = reward_tables(reward, problems, SMALL, threads=1)
+    for problem, table in zip(problems, tables, strict=True):
+        levels, heights = np.split(table, 2)
+        assert (np.diff(levels) < 0).all()
+        assert (np.diff(heights) >= 0).all()
+        assert heights[-1] > 0
+        assert (levels >= problem.optimum).all()
+        spec = EpisodeSpec(
+            problem=problem, policy=load_policy("random"), config=SMALL, reward=reward, reward_setup=table
+        )
+        lanes = Lanes([spec], threads=1)
+        lanes.advance(SMALL.population_size)
+        first = lanes.best_values[0]
+        lanes.advance()
+        rise = np.diff(np.interp([-first, -lanes.best_values[0]], -levels, heights))[0]
+        assert lanes.summary()[0, 1] == pytest.approx(rise)
+        assert rise > 0
+
+
+def test_errors_and_rank_scores_on_bbob() -> None:
+    pytest.importorskip("ioh")
+    from deddqn.training.evaluate import evaluate, rank_score, reference_errors
+
+    problems = [get("bbob:f1/i1/d2"), get("bbob:f15/i2/d5")]
+    found = evaluate(load_policy("random"), problems, repeats=3, config=SMALL, threads=1)
+    pool = reference_errors(problems, repeats=3, config=SMALL, threads=1)
+    assert found.errors.shape == (2, 3)
+    assert pool.shape == (2, 18)
+    assert (found.errors >= 0).all()
+    assert np.array_equal(found.errors, pool[:, :3])  # random is the first reference, on the same seeds
+    assert 0.0 < rank_score(found.errors, pool) < 1.0

@@ -288,7 +288,7 @@ def test_the_docstring_lists_every_observation() -> None:
         ({"portfolio": ["rand/9"]}, "unknown strategy"),
         ({"portfolio": []}, "at least one entry"),
         ({"budgets": 200}, "did you mean 'budget'"),
-        ({"updating": "deferred"}, "settings must be one of"),
+        ({"updating": "deferred"}, "an argument of the environment must be one of"),
         ({"budget": 100}, "budget must be more than population_size"),
         ({"population_size": 3}, "at least 6"),
         ({"max_dimension": 0}, "max_dimension must be at least 1"),

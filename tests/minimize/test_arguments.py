@@ -29,8 +29,8 @@ BAD = [
     ({"bounds": Bounds([0, 0], [1, inf])}, "bounds must be finite, got"),
     ({"bounds": [(-1e308, 1e308)]}, "bounds must be a finite distance apart, got .* at coordinate 0"),
     # the function
-    ({"fun": None}, "fun must be callable, got None"),
-    ({"fun": "bowl"}, "fun must be callable, got 'bowl'"),
+    ({"fun": None}, "fun must be callable or a Problem, got None"),
+    ({"fun": "bowl"}, r"fun must be callable or a Problem \(.*get\(name\)\), got 'bowl'"),
     ({"args": 3}, "args must be a tuple .* got 3"),
     ({"args": [3]}, r"args must be a tuple .* got \[3\]"),
     # numbers

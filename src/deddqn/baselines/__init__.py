@@ -9,18 +9,17 @@ from deddqn.baselines.method import (
     Trajectory,
     checkpoints,
 )
-from deddqn.baselines.optional import MissingLibraryError
-from deddqn.baselines.registry import baseline_names, load_baseline
+from deddqn.baselines.registry import baseline_names, check_installed, load_baseline
 
 __all__ = [
     "BudgetExhausted",
     "BudgetedObjective",
     "Method",
-    "MissingLibraryError",
     "SearchOver",
     "TargetReached",
     "Trajectory",
     "baseline_names",
+    "check_installed",
     "checkpoints",
     "load_baseline",
 ]

@@ -30,8 +30,8 @@ from typing import Any
 import numpy as np
 
 from deddqn.baselines.method import BudgetedObjective, Trajectory
-from deddqn.baselines.optional import optional_import
 from deddqn.problems import Problem
+from deddqn.problems.packages import need
 
 QUIET: dict[str, Any] = {"verbose": -9, "verb_disp": 0, "verb_log": 0, "verb_time": False, "signals_filename": None}
 
@@ -53,7 +53,7 @@ class RestartCMAES:
 
     def run(self, problem: Problem, budget: int, rng: np.random.Generator) -> Trajectory:
         """See `Method`."""
-        cma = optional_import("cma", "baselines")
+        cma = need("cma", "CMA-ES", "baselines")
         objective = BudgetedObjective(problem, budget, rng)
         population = 4 + int(3 * np.log(problem.dimension))
         with objective.until_over(), warnings.catch_warnings():

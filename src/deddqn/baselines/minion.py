@@ -31,8 +31,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from deddqn.baselines.method import BudgetedObjective, Trajectory
-from deddqn.baselines.optional import optional_import
 from deddqn.problems import Problem
+from deddqn.problems.packages import need
 
 ALGORITHMS = {
     "jade": "JADE",
@@ -55,7 +55,7 @@ class MinionMethod:
 
     def run(self, problem: Problem, budget: int, rng: np.random.Generator) -> Trajectory:
         """See `Method`."""
-        minion = optional_import("minionpy", "baselines")
+        minion = need("minionpy", f"the method {self.name!r}", "baselines")
         objective = BudgetedObjective(problem, budget, rng)
         raised: list[BaseException] = []
 

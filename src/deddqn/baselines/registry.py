@@ -10,6 +10,7 @@ from deddqn.baselines.method import Method
 from deddqn.baselines.minion import ALGORITHMS, MinionMethod
 from deddqn.baselines.scipy_de import ScipyDE
 from deddqn.names import unknown_name
+from deddqn.problems.packages import need
 
 _FACTORIES: dict[str, Callable[[], Method]] = {
     "ipop-cmaes": ipop_cmaes,
@@ -22,6 +23,16 @@ _FACTORIES: dict[str, Callable[[], Method]] = {
 def baseline_names() -> list[str]:
     """The names of all baselines, the paper's two first."""
     return list(_FACTORIES)
+
+
+LIBRARIES = {"ipop-cmaes": "cma", "lr-cmaes": "cma", **dict.fromkeys(ALGORITHMS, "minionpy")}
+"""Baselines that run only with an optional library."""
+
+
+def check_installed(name: str) -> None:
+    """Raise if the library of a baseline is missing."""
+    if name in LIBRARIES:
+        need(LIBRARIES[name], f"the method {name!r}", "baselines")
 
 
 def load_baseline(name: str) -> Method:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 from rich.console import Console
@@ -12,6 +12,9 @@ from rich.console import Console
 from deddqn.experiments.plan import PAPER_BUDGET, PAPER_RUNS, Experiment, experiment, preset
 from deddqn.experiments.progress import live
 from deddqn.experiments.runner import run_experiment
+from deddqn.integrations.logs import LOGS
+from deddqn.names import unknown_name
+from deddqn.problems import SUITES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,25 +25,34 @@ class Options:
     preset: Annotated[Literal["paper"] | None, tyro.conf.arg(help="a known experiment")] = None
     methods: Annotated[tuple[str, ...], tyro.conf.arg(help="names, or paths of policy files")] = ()
     problems: Annotated[tuple[str, ...], tyro.conf.arg(help="names such as cec2005:F9/d10, or of suites")] = ()
+    suite: Annotated[str | None, tyro.conf.arg(help="a suite of problems (see 'deddqn problems')")] = None
     runs: Annotated[int, tyro.conf.arg(help="per method and problem")] = PAPER_RUNS
     budget: Annotated[int, tyro.conf.arg(help="evaluations per run")] = PAPER_BUDGET
+    population_size: Annotated[int | None, tyro.conf.arg(help="NP of the shared DE; 100 by default")] = None
     seed: Annotated[int, tyro.conf.arg(help="root of all random numbers")] = 0
     workers: Annotated[int | None, tyro.conf.arg(help="tasks at a time; all cores by default")] = None
     extend: Annotated[bool, tyro.conf.arg(help="add methods, problems or runs to the folder's plan")] = False
     retry_failed: Annotated[bool, tyro.conf.arg(help="run jobs again that failed")] = False
+    log: Annotated[
+        tuple[Literal["ioh", "coco"], ...],
+        tyro.conf.arg(help="also log every evaluation, with ioh's logger or COCO's observer, into OUT/logs"),
+    ] = ()
 
 
 def plan_of(options: Options) -> Experiment:
     """The experiment that the options ask for."""
+    if options.suite is not None and options.suite not in SUITES:
+        raise unknown_name("suite", options.suite, SUITES)
+    problems = (*((options.suite,) if options.suite is not None else ()), *options.problems)
+    de = {} if options.population_size is None else {"population_size": options.population_size}
+    sizes: dict[str, Any] = {"runs": options.runs, "budget": options.budget, "seed": options.seed, "de": de}
     if options.preset is None:
-        if not options.methods or not options.problems:
-            raise ValueError("say who and where: --methods and --problems, or --preset paper")
-        return experiment(
-            options.methods, options.problems, runs=options.runs, budget=options.budget, seed=options.seed
-        )
-    if options.methods or options.problems:
-        raise ValueError("--preset brings its own methods and problems; leave out --methods and --problems")
-    return preset(options.preset, runs=options.runs, budget=options.budget, seed=options.seed)
+        if not options.methods or not problems:
+            raise ValueError("say who and where: --methods and --suite or --problems, or --preset paper")
+        return experiment(options.methods, problems, **sizes)
+    if options.methods or problems:
+        raise ValueError("--preset brings its own methods and problems; leave out --methods, --suite and --problems")
+    return preset(options.preset, **sizes)
 
 
 def run(options: Options) -> int:
@@ -57,9 +69,12 @@ def run(options: Options) -> int:
             workers=options.workers,
             extend=options.extend,
             retry_failed=options.retry_failed,
+            logs=[LOGS[name]() for name in dict.fromkeys(options.log)],
             begin=begin,
         )
     trouble = f", {len(outcome.flagged)} flagged, {len(outcome.failed)} failed" * bool(outcome.flagged + outcome.failed)
     console.print(f"{outcome.ran} runs stored in {options.out}{trouble}", markup=False)
+    for folder in outcome.logs:
+        console.print(f"logs: a folder per method in {folder}", markup=False)
     console.print(f"next: deddqn report {options.out}", markup=False)
     return 1 if outcome.failed else 0

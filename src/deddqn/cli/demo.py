@@ -17,6 +17,7 @@ from deddqn.experiments.report import write_report
 from deddqn.experiments.runner import run_experiment
 from deddqn.policies import policy_names
 from deddqn.problems import get
+from deddqn.problems.packages import need
 
 PROBLEMS = ("cec2005:F1/d10", "cec2005:F6/d10", "cec2005:F10/d10", "cec2005:F15/d10", "cec2005:F2/d30")
 """Training functions of the paper: the test functions are kept for the comparison that counts."""
@@ -34,6 +35,7 @@ class Options:
 def run(options: Options) -> int:
     """Compare, report, draw; say where to look."""
     console = Console()
+    need("matplotlib", "the pictures of the demo", "report")
     folder = options.out / "comparison"
     if folder.exists():
         shutil.rmtree(folder)

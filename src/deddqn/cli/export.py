@@ -26,6 +26,8 @@ class Options:
 def run(options: Options) -> int:
     """Write the file or folder and say what is there."""
     if options.format == "ioh":
+        if options.trajectories:
+            raise ValueError("--trajectories is for CSV: IOHprofiler files always hold them")
         rows, notices = stored_rows(options.folder)
         folders = write_ioh_logs(rows, options.out)
         told = f"{len(rows)} runs in {', '.join(map(str, folders))}"

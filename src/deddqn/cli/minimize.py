@@ -19,7 +19,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import deddqn
 from deddqn.engine.optimizer import Optimizer
-from deddqn.names import UnknownNameError
+from deddqn.names import UnknownNameError, check_whole_number
 from deddqn.problems import Problem, get
 from deddqn.problems.problem import USER_FUNCTION
 
@@ -60,6 +60,7 @@ class Options:
 
 def run(options: Options) -> int:
     """Minimise; print the result."""
+    _check(options)
     target = _target(options)
     optimizer = _optimizer(options, target)
     function = None if isinstance(target, Problem) else target
@@ -82,6 +83,18 @@ def run(options: Options) -> int:
     return status
 
 
+def _check(options: Options) -> None:
+    """What would go wrong only after the search."""
+    check_whole_number("seed", options.seed, 0)
+    for name, path in (("save", options.save), ("json", options.out)):
+        if path is None or str(path) == "-":
+            continue
+        if not path.absolute().parent.is_dir() or path.is_dir():
+            raise ValueError(f"{name} must be a file in a folder that exists, got {str(path)!r}")
+        if not os.access(path.absolute().parent, os.W_OK):
+            raise ValueError(f"{name} must lie in a folder that can be written to, got {str(path)!r}")
+
+
 def _is_ours(error: Exception) -> bool:
     """Whether an error tells what is wrong with the arguments; errors of the user's function arise elsewhere."""
     last = traceback.extract_tb(error.__traceback__)[-1].filename
@@ -91,7 +104,10 @@ def _is_ours(error: Exception) -> bool:
 def _target(options: Options) -> Any:
     """The problem, or the function that ``module:function`` names (modules of the current folder are found)."""
     try:
-        return get(options.problem, dimension=options.dimension)
+        problem = get(options.problem, dimension=options.dimension)
+        if options.bounds is not None:
+            raise ValueError(f"bounds must be left out: {problem.name} has its own, got {options.bounds!r}")
+        return problem
     except UnknownNameError:
         module_name, _, name = options.problem.partition(":")
         if not name or module_name in ("cec2005", "bbob"):

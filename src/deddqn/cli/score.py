@@ -9,6 +9,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
+from deddqn.names import check_whole_number
 from deddqn.policies import CompiledPolicy, load_policy
 from deddqn.problems import suite
 from deddqn.training.evaluate import evaluate, rank_score, reference_errors
@@ -26,6 +27,9 @@ class Options:
 
 def run(options: Options) -> int:
     """Score the policies and print a table."""
+    if not options.policies:
+        raise ValueError("say who: names of policies or policy files")
+    check_whole_number("runs", options.runs, 1)
     problems = suite(options.suite)
     pool = reference_errors(problems, repeats=options.runs)
     table = Table("policy", f"mean {options.reward} return", "rank score", "shares of the moves", box=None)

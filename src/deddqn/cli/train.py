@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
-import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
 
+from deddqn.problems.packages import need
+from deddqn.training.__main__ import run_settings
+from deddqn.training.settings import read_values
+
 PaperGrid = Literal["paper"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class Settings:
     """Everything that is not given comes from the preset, and what that does not say from the paper."""
 
-    out: Annotated[Path, tyro.conf.arg(help="folder of the log, the checkpoints and the policies")]
     preset: Annotated[str, tyro.conf.arg(help="paper-r1, paper-r2, paper-r3, fast-r2, progress, rank, search, ..")] = (
         "paper-r2"
     )
     config: Annotated[Path | None, tyro.conf.arg(help="a JSON file of settings, instead of a preset")] = None
-    resume: Annotated[bool, tyro.conf.arg(help="go on from the newest checkpoint")] = False
-    grid: Annotated[PaperGrid | None, tyro.conf.arg(help="3 rewards x 2 batches x 2 depths, and the choice")] = None
     suite: str | None = None
     problems: Annotated[list[str] | None, tyro.conf.arg(help="names like cec2005:F1/d10")] = None
     reward: str | None = None
@@ -60,27 +58,30 @@ class Options:
     candidates: Annotated[int | None, tyro.conf.arg(help="of the search, per generation")] = None
 
 
-_NOT_SETTINGS = ("out", "preset", "config", "resume", "grid")
+@dataclass(frozen=True, kw_only=True)
+class Options(Settings):
+    """Everything that is not given comes from the preset, and what that does not say from the paper."""
+
+    out: Annotated[Path, tyro.conf.arg(help="folder of the log, the checkpoints and the policies")]
+    resume: Annotated[bool, tyro.conf.arg(help="go on from the newest checkpoint")] = False
+    grid: Annotated[PaperGrid | None, tyro.conf.arg(help="3 rewards x 2 batches x 2 depths, and the choice")] = None
 
 
-def settings_of(options: Options) -> dict[str, Any]:
+def settings_of(options: Settings) -> dict[str, Any]:
     """The settings that were given, as in a JSON file."""
-    given = {k: v for k, v in dataclasses.asdict(options).items() if k not in _NOT_SETTINGS and v is not None}
+    names = {field.name for field in dataclasses.fields(Settings)} - {"preset", "config"}
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
     if "synchronous" in given:
         given["synchronous"] = given["synchronous"] == "yes"
-    base = json.loads(options.config.read_text()) if options.config is not None else {"preset": options.preset}
+    base = read_values(options.config) if options.config is not None else {"preset": options.preset}
     return {**base, **given}
 
 
 def run(options: Options) -> int:
     """Train, search, or train the grid."""
-    if importlib.util.find_spec("torch") is None:
-        print("deddqn train needs torch: pip install 'deddqn[train]'", file=sys.stderr)
-        return 1
-    from deddqn.training.__main__ import run_settings
-
     settings = settings_of(options)
     if options.grid is not None:
+        need("torch", "training a network", "train")
         from deddqn.training.grid import paper_grid
 
         print(paper_grid(settings, options.out, resume=options.resume))

@@ -163,7 +163,7 @@ def choose_policy(policy: Any, portfolio: Any, scale: Any, crossover: Any) -> tu
     chosen = known_policy(policy if policy is not None else best_policy())
     own = getattr(chosen, "portfolio", None)
     if portfolio is not None:
-        moves = _moves(portfolio, f, cr)
+        moves = portfolio_of(portfolio, f, cr)
         if policy is None and own is not None and [e.strategy for e in own] != [e.strategy for e in moves]:
             chosen = load_policy("random")
     elif own is not None:
@@ -183,7 +183,7 @@ def known_policy(policy: Any) -> Policy:
         raise ValueError(f"policy must be a known name or a policy file: {error}") from None
 
 
-def _moves(portfolio: Any, scale: float, crossover: float) -> Portfolio:
+def portfolio_of(portfolio: Any, scale: float, crossover: float) -> Portfolio:
     """The portfolio that a user gave; names alone take the run's F and CR."""
     rule = "portfolio must be a list of strategy names or (strategy, F, CR)"
     if isinstance(portfolio, str | bytes):

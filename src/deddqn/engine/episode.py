@@ -59,6 +59,8 @@ class EpisodeSpec:
                 raise ValueError(f"{argument} must be a {kind.__name__}, got {getattr(self, argument)!r}")
         if isinstance(self.policy, CompiledPolicy):
             self.policy.check_portfolio(self.portfolio)
+        elif not isinstance(self.policy, Policy):
+            raise ValueError(f"policy must be an object with the Policy methods (see load_policy), got {self.policy!r}")
         for argument, least in (("generations", 2), ("window", 1), ("seed", 0), ("repeat", 0)):
             check_whole_number(argument, getattr(self, argument), least)
         reward_kernel(self.reward)

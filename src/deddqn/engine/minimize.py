@@ -13,11 +13,13 @@ from deddqn.engine.arguments import flag, whole_number
 from deddqn.engine.evaluators import is_parallel
 from deddqn.engine.optimizer import Optimizer
 from deddqn.engine.polish import Polish, polishing_share
+from deddqn.names import suggests_keywords
 from deddqn.policies.policy import Policy
 from deddqn.problems.problem import Problem
 from deddqn.problems.python_objective import as_value
 
 
+@suggests_keywords
 def minimize(
     fun: Callable[..., Any] | Problem,
     bounds: Any = None,
@@ -95,7 +97,8 @@ def minimize(
             raise ValueError(f"bounds must be left out when fun is a Problem, which has its own, got {bounds!r}")
         box = fun
     elif not callable(fun):
-        raise ValueError(f"fun must be callable, got {fun!r}")
+        by_name = " (a problem by its name: deddqn.problems.get(name))" if isinstance(fun, str) else ""
+        raise ValueError(f"fun must be callable or a Problem{by_name}, got {fun!r}")
     elif bounds is None:
         raise ValueError("bounds must be given as (lower, upper) pairs, got None")
     flags = {"vectorized": vectorized, "polish": polish, "disp": disp}

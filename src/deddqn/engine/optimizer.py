@@ -29,6 +29,7 @@ from deddqn.engine.driver import Drive
 from deddqn.engine.episode import EpisodeSpec
 from deddqn.engine.history import History
 from deddqn.engine.run import Run
+from deddqn.names import suggests_keywords
 from deddqn.policies.policy import Policy
 from deddqn.problems.problem import Problem
 
@@ -72,6 +73,7 @@ class Optimizer:
     1000
     """
 
+    @suggests_keywords
     def __init__(
         self,
         bounds: Any,

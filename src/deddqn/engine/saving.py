@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -189,6 +190,8 @@ def save_state(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
 
 def load_state(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a search; a file that is not whole, or of another kind, raises something (see `unreadable`)."""
+    if not zipfile.is_zipfile(path) and os.path.isfile(path):
+        raise ValueError("it is no archive of arrays")
     with np.load(path, allow_pickle=False) as file:
         state: dict[str, Any] = json.loads(str(file["facts"]))
         if state["format"] != FORMAT:

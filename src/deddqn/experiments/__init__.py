@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from deddqn.problems.packages import need
+
 if TYPE_CHECKING:
     from deddqn.experiments.plan import Experiment, Job, Plan, experiment, preset
     from deddqn.experiments.report import write_report
@@ -39,5 +41,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:
+            for package in ("pandas", "pyarrow"):
+                need(package, "comparisons", "report")
             return getattr(importlib.import_module(f"deddqn.experiments.{home}"), name)
     raise AttributeError(f"module 'deddqn.experiments' has no attribute {name!r}")

@@ -14,7 +14,9 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
-from deddqn.baselines import Method, baseline_names, load_baseline
+from deddqn.baselines import Method, baseline_names, check_installed, load_baseline
+from deddqn.baselines.registry import LIBRARIES
+from deddqn.de.portfolio import PAPER
 from deddqn.names import UnknownNameError, unknown_name
 from deddqn.policies import CompiledPolicy, load_policy, policy_names
 from deddqn.problems import SUITES, Problem, get, problem_names
@@ -37,10 +39,6 @@ PAPER_METHODS = (
 """The thirteen columns of the paper's Table 3, in its order."""
 
 
-NEEDS = {"lr-cmaes": "cma", "ipop-cmaes": "cma"}
-"""Methods of the paper that run only with an optional library."""
-
-
 @dataclass(frozen=True)
 class Contestant:
     """One method of a comparison, ready to run.
@@ -59,6 +57,13 @@ class Contestant:
         """Whether it plays on the shared DE."""
         return isinstance(self.played, CompiledPolicy)
 
+    def check(self) -> None:
+        """Raise if it cannot play at all: too few operators to choose from, a library that is not installed."""
+        if isinstance(self.played, CompiledPolicy):
+            self.played.check_portfolio(self.played.portfolio or PAPER)
+        elif self.by_name:
+            check_installed(self.name)
+
 
 def method_names() -> list[str]:
     """Every name that a comparison knows."""
@@ -67,7 +72,7 @@ def method_names() -> list[str]:
 
 def available(names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Split names into those that can be run here and those that cannot."""
-    known = {name for name in method_names() if name not in NEEDS or find_spec(NEEDS[name]) is not None}
+    known = {name for name in method_names() if name not in LIBRARIES or find_spec(LIBRARIES[name]) is not None}
     return [name for name in names if name in known], [name for name in names if name not in known]
 
 

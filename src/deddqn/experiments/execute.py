@@ -17,6 +17,7 @@ from deddqn.de.portfolio import PAPER
 from deddqn.de.state import Count, Mark
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.experiments.contestants import enter, named_problem
+from deddqn.experiments.logs import Recorder
 from deddqn.experiments.plan import Job
 from deddqn.experiments.results import FLAGGED, OK, Run, failed, place_of
 from deddqn.experiments.watched import WatchedProblem
@@ -28,24 +29,42 @@ WARM_UP = 8  # evaluations that load the compiled code before the clock starts
 NOT_DE = ("fingerprint", "seed")
 
 
-def run_jobs(played: Any, problem: Problem, jobs: list[Job]) -> list[Run]:
+def run_jobs(played: Any, problem: Problem, jobs: list[Job], recorder: Recorder | None = None) -> list[Run]:
     """The rows of jobs of one method on one problem; a job that raises becomes a row with its traceback."""
+    if isinstance(played, CompiledPolicy):
+        with suppress(Exception):  # what is wrong shows in the jobs
+            Lanes(specs_of(played, problem, jobs[:1]), threads=1).advance(WARM_UP)
+    if recorder is not None:
+        return [_recorded(played, problem, job, recorder) for job in jobs]
+    return _run_jobs(played, problem, jobs)
+
+
+def _run_jobs(played: Any, problem: Problem, jobs: list[Job]) -> list[Run]:
     if isinstance(played, CompiledPolicy):
         return _run_lanes_apart(played, problem, jobs)
     return [_guarded(played, problem, job) for job in jobs]
 
 
-def run_named_jobs(method: Any, problem: Any, jobs: list[Job]) -> list[Run]:
-    """The same in a worker process: names are looked up there, other things have travelled."""
-    place = named_problem(problem) if isinstance(problem, str) else problem
+def _recorded(played: Any, problem: Problem, job: Job, recorder: Recorder) -> Run:
+    """One job, logged; a log that cannot be written fails it."""
+    try:
+        with recorder.shown(problem, job) as shown:
+            return _run_jobs(played, shown, [job])[0]
+    except Exception as error:
+        return failed(job, _reason(error), traceback.format_exc())
+
+
+def run_named_jobs(method: Any, problem: str, jobs: list[Job], recorder: Recorder | None = None) -> list[Run]:
+    """The same in a worker process: names are looked up there, other methods have travelled."""
+    place = named_problem(problem)
     if not isinstance(method, str):
-        return run_jobs(method, place, jobs)
+        return run_jobs(method, place, jobs, recorder)
     played = enter(method).played
-    if method not in _WARM:
+    if not isinstance(played, CompiledPolicy) and method not in _WARM:
         _WARM.add(method)
         with suppress(Exception):  # what is wrong shows in the jobs
             played.run(place, WARM_UP, generator_at(0, place, 0))
-    return run_jobs(played, place, jobs)
+    return run_jobs(played, place, jobs, recorder)
 
 
 _WARM: set[str] = set()
@@ -85,7 +104,6 @@ def run_lanes(policy: CompiledPolicy, problem: Problem, jobs: list[Job]) -> list
     lanes, shared out by evaluations.
     """
     specs = specs_of(policy, problem, jobs)
-    Lanes(specs[:1], threads=1).advance(WARM_UP)
     started = time.thread_time()
     lanes = Lanes(specs, threads=1)
     log = _LaneLog(lanes, jobs[0].budget, specs[0].config.population_size)

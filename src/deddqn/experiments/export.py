@@ -27,7 +27,7 @@ def write_csv(
         os.replace(temporary, target)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise StoreError(f"cannot write {target}: {error.strerror}") from error
+        raise StoreError(f"cannot write {target}: {error.strerror or error}") from error
     return len(shown), notices
 
 

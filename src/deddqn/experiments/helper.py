@@ -35,10 +35,10 @@ class Helper:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
         )
 
-    def run(self, method: Any, problem: Any, jobs: list[Job]) -> list[Run]:
+    def run(self, method: Any, problem: Any, jobs: list[Job], recorder: Any = None) -> list[Run]:
         """The rows of the jobs; `HelperDied` if there will be none."""
         try:
-            pickle.dump((method, problem, jobs), self._pipe(self._process.stdin))
+            pickle.dump((method, problem, jobs, recorder), self._pipe(self._process.stdin))
             self._pipe(self._process.stdin).flush()
             rows: list[Run] = pickle.load(self._pipe(self._process.stdout))
         except (OSError, EOFError, pickle.UnpicklingError) as error:
@@ -83,10 +83,10 @@ def main() -> None:
 
     while True:
         try:
-            method, problem, jobs = pickle.load(sys.stdin.buffer)
+            task = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        pickle.dump(run_named_jobs(method, problem, jobs), answers)
+        pickle.dump(run_named_jobs(*task), answers)
         answers.flush()
 
 

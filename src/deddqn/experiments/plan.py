@@ -10,7 +10,7 @@ from typing import Any
 
 from deddqn.de.config import DEConfig
 from deddqn.experiments.contestants import PAPER_METHODS, Contestant, available, enter, problems_of
-from deddqn.names import unknown_name
+from deddqn.names import check_whole_number, unknown_name
 from deddqn.problems import Problem
 
 KEY_VERSION = 1  # of what a job's content means: a change of it makes all stored runs strangers
@@ -55,10 +55,8 @@ class Plan:
     missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.runs < 1:
-            raise ValueError(f"runs must be at least 1, got {self.runs}")
-        if self.seed < 0:
-            raise ValueError(f"seed must not be negative, got {self.seed}")
+        check_whole_number("runs", self.runs, 1)
+        check_whole_number("seed", self.seed, 0)
         for name in self.methods:
             if self.methods.count(name) > 1:
                 raise ValueError(f"methods must have different names, got {name!r} twice")
@@ -89,10 +87,12 @@ class Plan:
     def command(self, folder: str) -> str:
         """The command line that runs this plan."""
         chosen = "--preset paper" if self.preset else f"--methods {' '.join(self.methods)}"
+        size = dict(self.de).get("population_size")
+        population = f"--population-size {size} " if size is not None else ""
         where = "" if self.preset else f" --problems {' '.join(self.problems)}"
         return (
             f"deddqn compare {chosen}{where} --runs {self.runs} --budget {self.budget} --seed {self.seed} "
-            f"--out {folder}"
+            f"{population}--out {folder}"
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def experiment(
     missing: Sequence[str] = (),
 ) -> Experiment:
     """Check names and settings, and make the plan."""
-    entered = [enter(method) for method in methods]
+    entered = [enter(method) for method in ([methods] if isinstance(methods, str) else methods)]
     if not entered:
         raise ValueError("methods must name at least one method, got none")
     found = problems_of(problems)
@@ -188,6 +188,8 @@ def experiment(
         de=tuple(sorted((de or {}).items())),
         missing=tuple(missing),
     )
+    for contestant in entered:
+        contestant.check()
     return Experiment(plan, {c.name: c for c in entered}, found)
 
 

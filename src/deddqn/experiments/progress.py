@@ -74,7 +74,9 @@ def live(console: Console) -> Iterator[Beginner]:
                 bar.update(task, advance=len(runs), description=f"{runs[-1].method} on {runs[-1].problem}")
                 for run in runs:
                     if run.status != OK:
-                        console.print(f"{run.status}: {run.method} on {run.problem}, run {run.repeat}: {run.note}")
+                        console.print(
+                            f"{run.status}: {run.method} on {run.problem}, run {run.repeat}: {run.note}", markup=False
+                        )
                 if not console.is_terminal:
                     lines.tell(runs)
 

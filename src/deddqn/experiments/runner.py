@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -12,10 +12,12 @@ from typing import Any
 
 from deddqn.experiments.contestants import Contestant, problems_of, travels
 from deddqn.experiments.lock import sole_use
+from deddqn.experiments.logs import LogBooks, LogFormat, Recorder
 from deddqn.experiments.plan import Experiment, Job, experiment
 from deddqn.experiments.results import FAILED, FLAGGED, Run
 from deddqn.experiments.store import Store
 from deddqn.experiments.workers import Task, Workers
+from deddqn.names import check_whole_number
 from deddqn.problems import Problem
 
 LANES_CHUNK = 500_000  # evaluations of a task: about a second of compiled search,
@@ -33,6 +35,7 @@ class Outcome:
     flagged: list[Run] = field(default_factory=list)
     failed: list[Run] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    logs: list[Path] = field(default_factory=list)
 
 
 Listener = Callable[[list[Run]], None]
@@ -50,6 +53,7 @@ def run_experiment(
     workers: int | None = None,
     extend: bool = False,
     retry_failed: bool = False,
+    logs: Sequence[LogFormat] = (),
     begin: Beginner = _silent,
 ) -> Outcome:
     """Run the jobs of an experiment that are not stored in the folder `out` yet.
@@ -59,45 +63,59 @@ def run_experiment(
     workers : tasks at a time; as many as there are cores by default.
     extend : let the folder's plan grow by new methods, problems and repeats.
     retry_failed : run jobs again that failed before.
+    logs : formats in which every evaluation is logged too (see `deddqn.integrations.logs`); stored runs that have no
+        such log are run again, with the same results.
     begin : called with the outcome so far and the evaluations to make; gives what is called after every task.
     """
+    cores = len(os.sched_getaffinity(0)) if workers is None else workers
+    check_whole_number("workers", cores, 1)
     store = Store(out)
+    books = LogBooks(store, logs)
+    for form in books.formats:
+        if not isinstance(form, LogFormat):
+            raise ValueError(f"logs must be formats such as deddqn.integrations.logs.IohLog(), got {form!r}")
+        form.check(what.problems.values(), books.folder)
     store.create()
-    with sole_use(Path(out)):
+    with sole_use(Path(out)), books.kept():
         plan = store.adopt(what.plan, extend=extend)
         jobs = [job for job in plan.jobs if job.method in what.contestants and job.problem in what.problems]
-        done = store.done(retry_failed=retry_failed)
+        done = store.done(retry_failed=retry_failed, logged=books.logged())
         todo = [job for job in jobs if job.key not in done]
-        outcome = Outcome(planned=len(jobs), skipped=len(jobs) - len(todo), notices=list(store.problems))
+        outcome = Outcome(planned=len(jobs), skipped=len(jobs) - len(todo), notices=store.problems + books.problems)
         tell = begin(outcome, sum(job.budget for job in todo))
-        for rows in _results(list(tasks_of(what, todo)), workers or len(os.sched_getaffinity(0))):
+        for rows in _results(list(tasks_of(what, todo, books.recorder)), cores):
+            books.append(rows)
             store.append(rows)
             outcome.ran += len(rows)
             outcome.flagged += [row for row in rows if row.status == FLAGGED]
             outcome.failed += [row for row in rows if row.status == FAILED]
             tell(rows)
+        if books.formats:
+            finished = store.done(retry_failed=True)
+            outcome.logs = books.join(job for job in plan.jobs if job.key in finished)
     return outcome
 
 
-def tasks_of(what: Experiment, jobs: Iterable[Job]) -> Iterator[Task]:
+def tasks_of(what: Experiment, jobs: Iterable[Job], recorder: Recorder | None = None) -> Iterator[Task]:
     """Jobs of one method on one problem in chunks; methods in Python first, since they take longest."""
     ordered = sorted(jobs, key=lambda job: what.contestants[job.method].is_policy)
     for (method, problem), group in groupby(ordered, key=lambda job: (job.method, job.problem)):
-        contestant, members = what.contestants[method], list(group)
-        size = max(1, (LANES_CHUNK if contestant.is_policy else METHOD_CHUNK) // members[0].budget)
+        contestant, members, place = what.contestants[method], list(group), what.problems[problem]
+        in_python = not contestant.is_policy or recorder is not None or place.objective.python is not None
+        size = max(1, (METHOD_CHUNK if in_python else LANES_CHUNK) // members[0].budget)
         for first in range(0, len(members), size):
-            yield _task(contestant, what.problems[problem], members[first : first + size])
+            yield _task(contestant, place, members[first : first + size], recorder, in_python)
 
 
-def _task(contestant: Contestant, problem: Problem, jobs: list[Job]) -> Task:
-    """Methods in Python go to a process of their own if they and the problem can; compiled lanes do not need to."""
-    if contestant.is_policy:
-        return Task(contestant.played, problem, jobs, in_process=False)
-    named = problem.name if _is_known(problem) else problem
-    method = contestant.name if contestant.by_name else contestant.played
-    if not isinstance(named, str) or not (contestant.by_name or travels(method)):
-        return Task(contestant.played, problem, jobs, in_process=False)
-    return Task(method, named, jobs, in_process=True)
+def _task(
+    contestant: Contestant, problem: Problem, jobs: list[Job], recorder: Recorder | None, in_python: bool
+) -> Task:
+    """What runs in Python goes to a process of its own if it can travel there; compiled lanes do not need to."""
+    if in_python and _is_known(problem):
+        method = contestant.name if contestant.by_name else contestant.played
+        if contestant.by_name or (not contestant.is_policy and travels(method)):
+            return Task(method, problem.name, jobs, recorder, in_process=True)
+    return Task(contestant.played, problem, jobs, recorder, in_process=False)
 
 
 def _is_known(problem: Problem) -> bool:
@@ -136,11 +154,12 @@ def compare(
     budget: int = 10_000,
     seed: int = 0,
     workers: int | None = None,
+    logs: Sequence[LogFormat] = (),
 ) -> Outcome:
     """Compare methods on problems and store the results in `out`; call it again to go on where it stopped.
 
     `methods` are names, policies, or objects with ``name`` and ``run(problem, budget, rng) -> Trajectory``;
-    `problems` names, names of suites, or `Problem` objects.
+    `problems` names, names of suites, or `Problem` objects; `logs` are formats of `deddqn.integrations.logs`.
     """
     what = experiment(methods, problems, runs=runs, budget=budget, seed=seed)
-    return run_experiment(what, out, workers=workers)
+    return run_experiment(what, out, workers=workers, logs=logs)

@@ -55,7 +55,7 @@ class Store:
 
     def create(self) -> None:
         """Make the folder and remove what an interrupted write left behind."""
-        with self._clear_errors("create"):
+        with self.clear_errors("create"):
             self.results.mkdir(parents=True, exist_ok=True)
             for left in self.folder.glob("**/.*.tmp"):
                 left.unlink()
@@ -71,7 +71,7 @@ class Store:
                     "Choose another folder, or add to this one with --extend"
                 )
             plan = plan.extended(present) if differences else plan
-        self._write_whole(self.folder / PLAN, json.dumps(plan.to_json(), indent=2).encode())
+        self.write_whole(self.folder / PLAN, json.dumps(plan.to_json(), indent=2).encode())
         return plan
 
     def append(self, runs: list[Run]) -> Path:
@@ -79,7 +79,7 @@ class Store:
         sink = pa.BufferOutputStream()
         pq.write_table(to_table(runs), sink, compression="zstd", write_page_checksum=True)
         path = self.results / f"part-{self._next_number():06d}.parquet"
-        self._write_whole(path, sink.getvalue())
+        self.write_whole(path, sink.getvalue())
         return path
 
     def _next_number(self) -> int:
@@ -90,9 +90,10 @@ class Store:
         self._last += 1
         return self._last
 
-    def _write_whole(self, path: Path, content: Any) -> None:
+    def write_whole(self, path: Path, content: Any) -> None:
+        """Write a file that is whole or not there."""
         temporary = path.with_name(f".{path.name}.tmp")
-        with self._clear_errors("write"):
+        with self.clear_errors("write"):
             try:
                 with open(temporary, "wb") as file:
                     file.write(content)
@@ -105,7 +106,8 @@ class Store:
                 raise
 
     @contextmanager
-    def _clear_errors(self, verb: str) -> Iterator[None]:
+    def clear_errors(self, verb: str) -> Iterator[None]:
+        """Turn what the operating system says into advice."""
         try:
             yield
         except OSError as error:
@@ -137,18 +139,23 @@ class Store:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         if set_aside:
             aside = path.with_name(path.name + ASIDE)
-            with self._clear_errors("rename"):
+            with self.clear_errors("rename"):
                 os.replace(path, aside)
             self.problems.append(f"{path} cannot be read ({reason}); set aside as {aside.name}, its jobs run again")
         else:
             self.problems.append(f"{path} cannot be read ({reason}) and is left out")
 
-    def done(self, *, retry_failed: bool = False) -> set[str]:
-        """Keys of the jobs that need not run; unreadable files are set aside."""
+    def done(self, *, retry_failed: bool = False, logged: set[str] | None = None) -> set[str]:
+        """Keys of the jobs that need not run; unreadable files are set aside.
+
+        Where logs are kept, `logged` are the keys of the runs that have one; a failed run has none.
+        """
         frame = self.read(set_aside=True)
-        if retry_failed:
-            frame = frame[frame["status"] != FAILED]
-        return set(frame["key"])
+        failed = set(frame["key"][frame["status"] == FAILED])
+        finished = set(frame["key"]) - failed
+        if logged is not None:
+            finished &= logged
+        return finished if retry_failed else finished | failed
 
 
 def _read_file(path: Path) -> pa.Table:

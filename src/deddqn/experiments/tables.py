@@ -7,6 +7,7 @@ import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from deddqn.experiments.paper import PRINTED
@@ -68,8 +69,15 @@ def short_problem(name: str) -> str:
     return name.removeprefix("cec2005:").replace("/d", "-")
 
 
+KEPT_BY_TRAINERS = ("best", "final", "ranked", "greedy", "searched")
+"""Names of policy files that say nothing without their folder."""
+
+
 def method_title(name: str) -> str:
     """As a reader of the paper knows it."""
+    if name.endswith(".safetensors"):
+        path = Path(name)
+        return f"{path.parent.name}/{path.stem}" if path.stem in KEPT_BY_TRAINERS and path.parent.name else path.stem
     return {"ddqn-r1": "DE-DDQN1", "ddqn-r2": "DE-DDQN2", "ddqn-r3": "DE-DDQN3"}.get(name, PRINTED.get(name, name))
 
 

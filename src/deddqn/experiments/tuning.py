@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import deddqn
-from deddqn.baselines.optional import optional_import
 from deddqn.experiments.scoring import TRAINING_SUITE, Arena, places, score, standard_error
-from deddqn.names import unknown_name
+from deddqn.names import check_whole_number, unknown_name
 from deddqn.policies.adaptive import ADAPTIVE, default_parameters
+from deddqn.problems.packages import need
 
 FINALISTS = 4
 FINAL_REPEATS, CHECK_REPEATS = 10_000, 20_000  # first repeats of the final and of the check
@@ -69,8 +69,8 @@ class Tuning:
     def __post_init__(self) -> None:
         if self.method not in SPACES:
             raise unknown_name("tunable method", self.method, SPACES)
-        if self.trials < 1:
-            raise ValueError(f"trials must be at least 1, got {self.trials}")
+        for name, least in (("trials", 1), ("runs", 1), ("budget", 1), ("seed", 0)):
+            check_whole_number(name, getattr(self, name), least)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class Tuning:
 
 def open_study(tuning: Tuning) -> Any:
     """The study of a tuning, with what was done before; ValueError if that was done with other settings."""
-    optuna = optional_import("optuna", "baselines")
+    optuna = need("optuna", "tuning", "baselines")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     tuning.out.mkdir(parents=True, exist_ok=True)
     study = optuna.create_study(

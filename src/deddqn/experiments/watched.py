@@ -15,9 +15,7 @@ class WatchedProblem(Problem):
     """Counts evaluations and non-finite values, and keeps the best value within the budget and the box."""
 
     def __init__(self, problem: Problem, budget: int) -> None:
-        self.__dict__.update(problem.__dict__)
-        self._work, self._call = np.empty(problem.objective.work_size), None  # threads must not share scratch
-        self._noise = np.random.default_rng(0)
+        self.__dict__.update(problem.with_objective(problem.objective).__dict__)  # threads must not share scratch
         self.budget = budget
         self.made = 0
         self.non_finite = 0

@@ -13,6 +13,7 @@ from typing import Any
 
 from deddqn.experiments.execute import run_jobs
 from deddqn.experiments.helper import Helper, HelperDied
+from deddqn.experiments.logs import Recorder
 from deddqn.experiments.plan import Job
 from deddqn.experiments.results import Run, failed
 
@@ -27,6 +28,7 @@ class Task:
     method: Any
     problem: Any
     jobs: list[Job]
+    recorder: Recorder | None
     in_process: bool
 
 
@@ -34,8 +36,6 @@ class Workers:
     """So many tasks at a time."""
 
     def __init__(self, number: int) -> None:
-        if number < 1:
-            raise ValueError(f"workers must be at least 1, got {number}")
         self._threads = ThreadPoolExecutor(number, thread_name_prefix="deddqn-worker")
         self._local = threading.local()
         self._python = threading.Lock()  # a function in Python has the interpreter to itself anyway
@@ -53,9 +53,9 @@ class Workers:
 
     def _run(self, task: Task) -> list[Run]:
         if not task.in_process:
-            alone = task.problem.objective.python is not None
+            alone = task.recorder is not None or task.problem.objective.python is not None
             with self._python if alone else nullcontext():
-                return run_jobs(task.method, task.problem, task.jobs)
+                return run_jobs(task.method, task.problem, task.jobs, task.recorder)
         try:
             return self._send(task, task.jobs)
         except HelperDied:
@@ -74,7 +74,7 @@ class Workers:
             self._local.helper = Helper()
             self._helpers.append(self._local.helper)
         try:
-            rows: list[Run] = self._local.helper.run(task.method, task.problem, jobs)
+            rows: list[Run] = self._local.helper.run(task.method, task.problem, jobs, task.recorder)
         except HelperDied:
             self._local.helper = None
             raise

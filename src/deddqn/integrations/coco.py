@@ -8,18 +8,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Any
-
-import numpy as np
 
 from deddqn.engine import EpisodeSpec
 from deddqn.engine.run import Run
-from deddqn.integrations.watch import Place, place_of, watched_run
+from deddqn.integrations.logger import RunLogger, listed_runs
+from deddqn.integrations.place import Place, place_of
 from deddqn.problems import Problem
 from deddqn.problems.packages import need
+from deddqn.problems.seen import Tell
 
 __all__ = ["CocoObserver", "log_with_coco"]
 
@@ -27,7 +26,7 @@ DIMENSIONS = (2, 3, 5, 10, 20, 40)
 """What COCO's suite has."""
 
 
-class CocoObserver:
+class CocoObserver(RunLogger):
     """COCO's bbob observer for runs of this package; one algorithm, any number of runs one after the other.
 
     Parameters
@@ -39,9 +38,7 @@ class CocoObserver:
 
     def __init__(self, folder: str | Path, algorithm: str, *, info: str = "") -> None:
         self._cocoex = need("cocoex", "logging with COCO's observer", "bbob")
-        target = Path(folder).absolute()
-        if re.search(r"\s", str(target)):
-            raise ValueError(f"folder must have no spaces: COCO's options cannot hold them, got {str(target)!r}")
+        target = check_folder(folder)
         target.parent.mkdir(parents=True, exist_ok=True)
         said = {
             "outer_folder": str(target.parent),
@@ -59,46 +56,34 @@ class CocoObserver:
         """Where the files really are."""
         return Path(self._observer.result_folder)
 
-    def __enter__(self) -> CocoObserver:
-        return self
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Finish the files."""
-        self._finish()
-
-    def run(self, spec: EpisodeSpec) -> Run:
-        """Do a run on a BBOB problem; COCO evaluates, and its observer logs."""
-        observed = self._begin(spec.problem)
-        run = watched_run(spec, lambda point, own: float(observed(point)))
-        self._finish()
-        return run
-
-    def attach(self, problem: Problem) -> Problem:
-        """The same problem evaluated and logged by COCO, as a new run; for optimisers that take a Problem."""
-        observed = self._begin(problem)
-        return Problem.from_function(observed, problem.bounds, name=problem.name, optimum=problem.optimum)
-
-    def _begin(self, problem: Problem) -> Callable[[np.ndarray], float]:
-        place = _in_suite(problem)
-        self._finish()
+    def begin(self, problem: Problem, *, repeat: int = 0, seed: int = 0) -> Tell:
+        """Begin the log of a run; COCO evaluates every point that it is told, once more and to the same value."""
+        place = place_in_suite(problem)
+        self.finish()
         self._suite = self._cocoex.Suite(
             "bbob", f"instances: {place.instance}", f"dimensions: {place.dimension} function_indices: {place.function}"
         )
-        self._open = self._suite.get_problem(0)
-        self._open.observe_with(self._observer)
-        observed: Callable[[np.ndarray], float] = self._open
-        return observed
+        observed = self._open = self._suite.get_problem(0)
+        observed.observe_with(self._observer)
+        return lambda point, value: observed(point)
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
+        """The run is over."""
         if self._open is not None:
             self._open.free()
             self._open = self._suite = None
 
 
-def _in_suite(problem: Problem) -> Place:
+def check_folder(folder: str | Path) -> Path:
+    """The absolute path of a folder that COCO can write to."""
+    target = Path(folder).absolute()
+    if re.search(r"\s", str(target)):
+        raise ValueError(f"folder must have no spaces: COCO's options cannot hold them, got {str(target)!r}")
+    return target
+
+
+def place_in_suite(problem: Problem) -> Place:
+    """The place of a problem that COCO's suite has."""
     place = place_of(problem.name)
     if place.family != "bbob":
         raise ValueError(f"problem must be one of BBOB to be seen by COCO's observer, got {problem.name!r}")
@@ -109,12 +94,9 @@ def _in_suite(problem: Problem) -> Place:
 
 def log_with_coco(specs: Iterable[EpisodeSpec], folder: str | Path, algorithm: str | None = None) -> list[Run]:
     """Do runs of one policy one after the other, all seen by COCO's observer; sorted, as COCO wants it."""
-    listed = list(specs)
-    if not listed:
-        raise ValueError("specs must hold at least one run, got none")
-    places = [_in_suite(spec.problem) for spec in listed]
+    listed, name = listed_runs(specs, algorithm)
+    places = [place_in_suite(spec.problem) for spec in listed]
     order = sorted(range(len(listed)), key=lambda k: (places[k].function, places[k].dimension, places[k].instance))
-    name = algorithm if algorithm is not None else getattr(listed[0].policy, "name", "policy")
     with CocoObserver(folder, name) as observer:
         runs = {k: observer.run(listed[k]) for k in order}
     return [runs[k] for k in range(len(listed))]

@@ -28,6 +28,8 @@ def observation_space(n_ops: int) -> gym.spaces.Box:
 
 def check_options(options: Mapping[str, Any] | None, known: tuple[str, ...] = OPTIONS) -> dict[str, Any]:
     """The options of a reset, or the error for one that does not exist."""
+    if options is not None and not isinstance(options, Mapping):
+        raise ValueError(f"options must be a mapping of {', '.join(map(repr, known))}, got {options!r}")
     given = dict(options or {})
     for name in given:
         if name not in known:

@@ -10,13 +10,15 @@ import numpy as np
 
 from deddqn.de import PAPER, DEConfig, Entry, Portfolio
 from deddqn.engine import EpisodeSpec
+from deddqn.engine.arguments import portfolio_of
 from deddqn.names import check_whole_number, choice_error, unknown_name
 from deddqn.policies import fixed
 from deddqn.problems import SUITES, Problem, get
-from deddqn.rewards import NEEDS_OPTIMUM, reward_kernel
+from deddqn.rewards import NEEDS_OPTIMUM, NEEDS_SETUP, REWARDS, reward_kernel
 
 ProblemChoice = str | Problem | Iterable[str | Problem]
 PortfolioChoice = Portfolio | Iterable[Entry | str | tuple[str, float, float]]
+ARGUMENTS = ("problem", "reward", "portfolio", "max_dimension")
 ORDER_STREAM = 0x0DE  # spawn key of the shuffles, apart from those of the runs
 
 
@@ -69,14 +71,14 @@ class Episodes:
         settings: Mapping[str, Any],
     ) -> Episodes:
         """Check what a user gave; `settings` are those of `DEConfig`."""
-        known = [setting.name for setting in fields(DEConfig) if setting.name != "updating"]
+        known = [*ARGUMENTS, *(setting.name for setting in fields(DEConfig) if setting.name != "updating")]
         for name in settings:
             if name not in known:
-                raise choice_error("settings", name, known)
+                raise choice_error("an argument of the environment", name, known)
         return cls(
             problems=problems_of(problem),
             reward=reward,
-            portfolio=PAPER if portfolio is None else Portfolio(portfolio),
+            portfolio=PAPER if portfolio is None else portfolio_of(portfolio, PAPER[0].scale, PAPER[0].crossover),
             config=DEConfig(**settings),
             max_dimension=max_dimension,
         )
@@ -87,6 +89,8 @@ class Episodes:
             raise ValueError(f"budget must be more than population_size ({size}) to leave a decision, got {budget}")
         check_whole_number("max_dimension", self.max_dimension, 1)
         reward_kernel(self.reward)
+        if self.reward in NEEDS_SETUP:
+            raise choice_error("reward", self.reward, [name for name in REWARDS if name not in NEEDS_SETUP])
         for problem in self.problems:
             self.check(problem)
 

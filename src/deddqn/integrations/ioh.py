@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,16 @@ import numpy as np
 from deddqn.engine import EpisodeSpec
 from deddqn.engine.run import Run
 from deddqn.integrations.ioh_files import write_ioh_logs
-from deddqn.integrations.watch import place_of, watched_run
+from deddqn.integrations.logger import RunLogger, listed_runs
+from deddqn.integrations.place import place_of
 from deddqn.problems import Problem
 from deddqn.problems.packages import need
+from deddqn.problems.seen import Tell
 
 __all__ = ["IohLogger", "log_with_ioh", "write_ioh_logs"]
 
 
-class IohLogger:
+class IohLogger(RunLogger):
     """ioh's Analyzer logger for runs of this package; one algorithm, any number of runs one after the other.
 
     Parameters
@@ -55,47 +56,22 @@ class IohLogger:
             self._loggers[family] = logger
         return self._loggers[family]
 
-    def __enter__(self) -> IohLogger:
-        return self
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
     def close(self) -> None:
         """Finish the files."""
-        self._finish()
+        self.finish()
         for logger in self._loggers.values():
             logger.close()
 
-    def run(self, spec: EpisodeSpec) -> Run:
-        """Do a run and log every evaluation; it is the run that the spec gives without a logger."""
-        self.repeat, self.seed = spec.repeat, spec.seed
-        source = self._begin(spec.problem)
-        run = watched_run(spec, lambda point, own: source.tell(point, own()))
-        self._finish()
-        return run
-
-    def attach(self, problem: Problem) -> Problem:
-        """The same problem with every evaluation logged, as a new run; for optimisers that take a Problem.
-
-        Noisy problems draw the noise of direct calls, not that of a run's stream (`run` keeps that).
-        """
-        source = self._begin(problem)
-        return Problem.from_function(
-            lambda x: source.tell(x, problem(x)),
-            problem.bounds,
-            name=problem.name,
-            optimum=problem.optimum,
-            optimum_point=problem.optimum_point,
-        )
-
-    def _begin(self, problem: Problem) -> _Source:
-        self._finish()
+    def begin(self, problem: Problem, *, repeat: int = 0, seed: int = 0) -> Tell:
+        """Begin the log of a run on `problem`; `repeat` and `seed` are noted with it."""
+        self.finish()
+        self.repeat, self.seed = repeat, seed
         self._source = _Source(self._ioh, problem)
         self._source.problem.attach_logger(self._logger(place_of(problem.name).family))
-        return self._source
+        return self._source.tell
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
+        """The run is over."""
         if self._source is not None:
             self._source.problem.reset()
             self._source.problem.detach_logger()
@@ -128,18 +104,14 @@ class _Source:
         )
         self.problem.set_id(place.function)
 
-    def tell(self, point: np.ndarray, value: float) -> float:
-        """Let the logger see an evaluation; return its value."""
+    def tell(self, point: np.ndarray, value: float) -> None:
+        """Let the logger see an evaluation."""
         self._value = value - self._optimum
         self.problem(point.tolist())
-        return value
 
 
 def log_with_ioh(specs: Iterable[EpisodeSpec], folder: str | Path, algorithm: str | None = None) -> list[Run]:
     """Do runs of one policy one after the other, all logged by ioh under the policy's name or `algorithm`."""
-    listed = list(specs)
-    if not listed:
-        raise ValueError("specs must hold at least one run, got none")
-    name = algorithm if algorithm is not None else getattr(listed[0].policy, "name", "policy")
+    listed, name = listed_runs(specs, algorithm)
     with IohLogger(folder, name) as log:
         return [log.run(spec) for spec in listed]

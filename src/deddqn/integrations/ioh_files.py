@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deddqn.integrations.watch import Place, place_of
+from deddqn.integrations.place import Place, place_of
 
 FORMAT_VERSION = "0.3.22"  # of the ioh whose files these imitate
 
@@ -67,6 +67,8 @@ def write_ioh_logs(rows: Iterable[Any], folder: str | Path) -> list[Path]:
     Rows without a trajectory (failed runs) are left out. A trajectory holds best values so far after some numbers of
     evaluations, so a file is as fine as the trajectory is.
     """
+    if Path(folder).is_file():
+        raise ValueError(f"folder must be a folder, got the file {str(folder)!r}")
     runs = [run for run in map(LoggedRun.from_row, rows) if run.evaluations.size]
     if not runs:
         raise ValueError("rows must hold at least one run with a trajectory, got none")

@@ -21,6 +21,8 @@ FUNCTIONS = range(1, 25)
 INSTANCES = range(1, 16)
 """The instances of a suite; others can be had by name."""
 
+LAST_INSTANCE = 214_748  # their seeds, 10,000 x instance + function, fit into 32 bits: beyond, ioh and COCO differ
+
 DIMENSIONS = (2, 3, 5, 10, 20, 30, 40)
 """The dimensions of suites: COCO's, and the 30 of the paper. Others can be had by name."""
 
@@ -65,6 +67,8 @@ def parse(name: str, dimension: int | None = None) -> tuple[str, int, int, int]:
         raise ValueError(f"dimension must be given, in the name ({name}/d10) or as an argument: 2 or more")
     check_whole_number("dimension", wanted, 2, " for BBOB")
     check_whole_number("instance", instance, 1)
+    if instance > LAST_INSTANCE:
+        raise ValueError(f"instance must be at most {LAST_INSTANCE}, got {instance}")
     return match.group(1), int(match.group(2)), instance, int(wanted)
 
 
@@ -111,7 +115,9 @@ def names_at(dimension: int, family: str = "bbob") -> tuple[str, ...]:
 SUITES: dict[str, tuple[str, ...]] = {
     "bbob": names_at(10) + names_at(20),
     "bbob-small": tuple(f"bbob:f{f}/i1/d10" for f in FUNCTIONS),
+    "bbob-paper": tuple(f"bbob:f{f}/i1/d{d}" for d in (10, 30) for f in FUNCTIONS),
     **{f"bbob-d{d}": names_at(d) for d in DIMENSIONS},
     **{f"bbob-coco-d{d}": names_at(d, "bbob-coco") for d in (10, 20)},
 }
-"""``bbob`` has D = 10 and 20; ``bbob-small`` every function once; ``bbob-coco-*`` is evaluated by cocoex."""
+"""``bbob`` has D = 10 and 20; ``bbob-small`` every function once, ``bbob-paper`` once at each D of the paper;
+``bbob-coco-*`` is evaluated by cocoex."""

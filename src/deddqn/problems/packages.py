@@ -15,4 +15,6 @@ def need(module: str, what: str, extra: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise MissingPackageError(f"{what} needs the package {module!r}: pip install 'deddqn[{extra}]'") from error
+        raise MissingPackageError(
+            f"for {what} install the package {module!r}: pip install 'deddqn[{extra}]'"
+        ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -125,6 +126,13 @@ class Problem:
         noise = self._noise.standard_normal(len(points)) if self.noisy else np.empty(0)
         evaluate_batch(*self._call, points, noise, values)  # type: ignore[misc]
         return values
+
+    def with_objective(self, objective: Objective) -> Problem:
+        """A copy that evaluates `objective`; its scratch and its noise of direct calls are its own."""
+        other = copy.copy(self)
+        other.objective, other._work, other._call = objective, np.empty(objective.work_size), None
+        other._noise = np.random.default_rng(0)
+        return other
 
     @classmethod
     def box(cls, lower: Any, upper: Any, *, name: str = USER_FUNCTION) -> Problem:

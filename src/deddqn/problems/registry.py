@@ -21,6 +21,8 @@ def get(name: str, *, dimension: int | None = None, noise: bool = True) -> Probl
     dimension : 2, 10, 30 or 50 for CEC2005, 2 or more for BBOB.
     noise : False switches the noise of F4, F17, F24 and F25 off.
     """
+    if not isinstance(name, str):
+        raise ValueError(f"name must be that of a problem, such as 'cec2005:F18/d30', got {name!r}")
     prefix, _, rest = name.partition(":")
     if prefix not in _FAMILIES or not rest:
         raise UnknownNameError(

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from deddqn.training.checkpoint import checkpoints
-from deddqn.training.config import TrainingConfig
-from deddqn.training.search import Search, SearchConfig
+from deddqn.training.learn import TrainingFailed, config_of, learn
 from deddqn.training.settings import read_values
 
 
@@ -32,49 +29,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run_settings(values: Mapping[str, Any], out: Path, *, resume: bool = False) -> int:
     """Train, or with the preset "search" search, as the settings say."""
-    found = resume and bool(checkpoints(out))
-    if values.get("preset") == "search":
-        return run_search(SearchConfig.from_json(values), out, resume=found)
-    return run_training(TrainingConfig.from_json(values), out, resume=found)
-
-
-def _stop_by_signal(trainer: Any) -> None:
-    """Make SIGINT and SIGTERM end the training with a checkpoint."""
-
-    def stop(number: int, frame: Any) -> None:
-        trainer.stopped = True
-
-    for sign in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(sign, stop)
-
-
-def run_training(config: TrainingConfig, out: Path, *, resume: bool = False) -> int:
-    """Train until done, stopped by a signal or out of time."""
-    from deddqn.training.learner import NonFiniteLossError
-    from deddqn.training.trainer import Trainer
-
-    trainer = Trainer(config, out, resume=resume)
-    _stop_by_signal(trainer)
     try:
-        result = trainer.run()
-    except NonFiniteLossError as error:
+        print(learn(config_of(values), out, resume=resume).summary)
+    except TrainingFailed as error:
         print(error, file=sys.stderr)
         return 1
-    state = "done" if result.done else "stopped; go on with --resume"
-    print(
-        f"{state}: {result.cycles} cycles, {result.evaluations:,} evaluations, {result.updates:,} updates, "
-        f"best mean return {result.best_return:.6g} (cycle {result.best_cycle}) -> {result.folder}"
-    )
-    return 0
-
-
-def run_search(config: SearchConfig, out: Path, *, resume: bool = False) -> int:
-    """Search until done, stopped by a signal or out of time."""
-    search = Search(config, out, resume=resume)
-    _stop_by_signal(search)
-    score = search.run()
-    state = "done" if search.done else "stopped; go on with --resume"
-    print(f"{state}: {search.cma.generation} generations, best rank score {score:.4f} -> {out}")
     return 0
 
 

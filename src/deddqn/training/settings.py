@@ -38,7 +38,9 @@ def read_values(path: str | Path) -> dict[str, Any]:
     """The JSON object in a file."""
     try:
         values = json.loads(Path(path).read_text())
-    except json.JSONDecodeError as error:
+    except FileNotFoundError:
+        raise ValueError(f"there is no settings file {path}") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not JSON: {error}") from None
     if not isinstance(values, dict):
         raise ValueError(f"{path} must hold one JSON object, got {type(values).__name__}")

@@ -10,8 +10,14 @@ from deddqn.experiments.contents import ALL
 from deddqn.experiments.report.page import page
 from deddqn.experiments.store import StoreError
 from deddqn.experiments.tables import WRITERS
+from deddqn.problems.packages import need
 
 PAGE = "index.html"
+
+
+def check_drawing() -> None:
+    """Raise if figures cannot be drawn here."""
+    need("matplotlib", "figures (or leave them out: --no-figures)", "report")
 
 
 def write_report(
@@ -23,6 +29,8 @@ def write_report(
     ----------
     figures : also draw PDF and PNG figures with matplotlib; the page has its own drawings.
     """
+    if figures:
+        check_drawing()
     analysis = Analysis.of_folder(folder)
     target = Path(out) if out is not None else Path(folder) / "report"
     try:
