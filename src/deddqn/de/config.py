@@ -10,6 +10,7 @@ from deddqn.names import check_whole_number, choice_error
 REPAIRS = ("clip", "reflect", "midpoint")
 UPDATINGS = ("sequential", "deferred")
 SMALLEST_POPULATION = 6  # a parent and five donors
+LARGEST_ARCHIVE = 100.0  # populations
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +26,11 @@ class DEConfig:
         generation first, for vectorised or parallel objectives.
     target_error : a run ends when the error is below this, where the optimum is known.
     target_value : a run ends when a value is not above this.
+    final_population : the population shrinks linearly over the budget from NP to this size; None keeps NP.
+    pbest : share of the best parents (at least two) from which the "pbest" strategies draw their guide.
+    archive : size of the archive of replaced parents, as a multiple of the population in use.
+    restart_tolerance : a population whose values and coordinates have come as close as this, relative to the range
+        of all values so far and to the box, is replaced by a new one; 0 never restarts.
     """
 
     population_size: int = 100
@@ -33,6 +39,10 @@ class DEConfig:
     updating: str = "sequential"
     target_error: float = 1e-8
     target_value: float = float("-inf")
+    final_population: int | None = None
+    pbest: float = 0.11
+    archive: float = 1.0
+    restart_tolerance: float = 0.0
 
     def __post_init__(self) -> None:
         donors = " (a parent and five donors)"
@@ -46,3 +56,19 @@ class DEConfig:
             raise choice_error("repair", self.repair, REPAIRS)
         if self.updating not in UPDATINGS:
             raise choice_error("updating", self.updating, UPDATINGS)
+        self._check_population()
+
+    def _check_population(self) -> None:
+        if self.final_population is not None:
+            check_whole_number("final_population", self.final_population, SMALLEST_POPULATION)
+            if self.final_population > self.population_size:
+                raise ValueError(
+                    f"final_population must be at most population_size ({self.population_size}), "
+                    f"got {self.final_population}"
+                )
+        if not 0.0 < self.pbest <= 1.0:
+            raise ValueError(f"pbest must lie in (0, 1], got {self.pbest}")
+        if not 0.0 <= self.archive <= LARGEST_ARCHIVE:
+            raise ValueError(f"archive must lie in [0, {LARGEST_ARCHIVE:g}], got {self.archive}")
+        if not 0.0 <= self.restart_tolerance < 1.0:
+            raise ValueError(f"restart_tolerance must lie in [0, 1), got {self.restart_tolerance}")

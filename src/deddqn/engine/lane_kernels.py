@@ -6,7 +6,7 @@ from numba import njit
 
 from deddqn.compiled import ENGINE, copy
 from deddqn.de.state import Count, Mark
-from deddqn.engine.loop import advance, propose_pending
+from deddqn.engine.loop import advance, evaluate_population, propose_pending
 from deddqn.engine.memory import open_episode
 from deddqn.engine.outside import act, evaluate_proposed, observe
 
@@ -30,7 +30,7 @@ def record_lanes(arenas, first, last, states, actions, rewards, ends, made):
         arena = arenas[lane]
         core, search, observer = open_episode(arena)
         counts, features = search.counts, observer.features
-        advance(arena, counts[Count.POPULATION])
+        evaluate_population(arena)
         k = 0
         while k < actions.shape[1] and not counts[Count.ENDED]:
             propose_pending(open_episode(arena))
@@ -38,6 +38,7 @@ def record_lanes(arenas, first, last, states, actions, rewards, ends, made):
             i = evaluate_proposed(arena)
             actions[lane, k] = search.choices[i]
             rewards[lane, k] = core.rewards[i]
+            evaluate_population(arena)
             ends[lane, k] = counts[Count.ENDED] != 0
             k += 1
         made[lane] = k
@@ -61,8 +62,8 @@ def observe_lanes(arenas, first, last, states):
     """Bring every lane to its next decision and write its state; the initial population is evaluated if it was not."""
     for lane in range(first, last):
         arena = arenas[lane]
-        _, search, observer = open_episode(arena)
-        advance(arena, search.counts[Count.POPULATION])
+        _, _, observer = open_episode(arena)
+        evaluate_population(arena)
         if observe(arena) >= 0:
             copy(observer.features, states[lane])
 
@@ -73,7 +74,7 @@ def act_lanes(arenas, first, last, actions, rewards, ends, states):
     for lane in range(first, last):
         arena = arenas[lane]
         core, search, observer = open_episode(arena)
-        advance(arena, search.counts[Count.POPULATION])
+        evaluate_population(arena)
         rewards[lane] = 0.0
         ends[lane] = search.counts[Count.ENDED] != 0
         if observe(arena) < 0:
@@ -81,6 +82,7 @@ def act_lanes(arenas, first, last, actions, rewards, ends, states):
         act(arena, actions[lane])
         i = evaluate_proposed(arena)
         rewards[lane] = core.rewards[i]
+        evaluate_population(arena)
         ends[lane] = search.counts[Count.ENDED] != 0
         if observe(arena) >= 0:
             copy(observer.features, states[lane])

@@ -18,7 +18,7 @@ from deddqn.features.history import finish_history, metrics_of, note_application
 from deddqn.features.landscape import write_landscape
 from deddqn.features.state import Tally
 from deddqn.features.window import enter_window
-from deddqn.policies.kernels import call_choose, call_end_generation, call_learn, call_reset
+from deddqn.policies.kernels import call_choose, call_end_generation, call_learn, call_renumber, call_reset
 from deddqn.rewards import call_reward
 from deddqn.streams import Stream, standard_normal
 
@@ -110,6 +110,10 @@ def finish(episode):
     links = core.links
     if links[Link.END_GENERATION]:
         call_end_generation(links[Link.END_GENERATION], (linked(links, Link.SETUP), core.memory))
+    counts = search.counts
+    if links[Link.RENUMBER] and counts[Count.RENUMBERED]:
+        origin = search.origin[: counts[Count.POPULATION]]
+        call_renumber(links[Link.RENUMBER], (linked(links, Link.SETUP), core.memory, origin))
 
 
 @njit(**INNER)
@@ -156,3 +160,11 @@ def advance(arena, until):
         i = counts[Count.TOLD]
         note_told(search, i, evaluate(episode, i))
         settle_told(episode)
+
+
+@njit(**ENGINE)
+def evaluate_population(arena):
+    """Evaluate a population that has no values yet: the first one, and every one after a restart."""
+    counts = open_episode(arena).search.counts
+    while not counts[Count.INITIALISED] and not counts[Count.ENDED]:
+        advance(arena, counts[Count.EVALUATIONS] - counts[Count.CURSOR] + counts[Count.GENERATION_SIZE])

@@ -31,6 +31,7 @@ class Link(IntEnum):
     REWARD_SETUP_SIZE = 11
     SEARCH = 12
     OBSERVER = 13
+    RENUMBER = 14
 
 
 EPISODE = Layout(

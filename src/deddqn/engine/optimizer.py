@@ -241,7 +241,7 @@ class Optimizer:
         limits, marks = self._limits, self._run.search.marks
         if limits.tol == 0.0 and limits.atol == 0.0:
             return False
-        finite = bool(np.isfinite(self._run.search.fitness).all())
+        finite = bool(np.isfinite(self._run.fitness).all())
         return finite and bool(marks[Mark.DEVIATION] <= limits.atol + limits.tol * abs(marks[Mark.MEAN]))
 
     @property
@@ -264,8 +264,8 @@ class Optimizer:
             nit=self._run.generation,
             success=found and bool(stopped) and not any(reason in _FAILURES for reason in stopped),
             message=self._result_message(stopped, found),
-            population=search.parents.copy(),
-            population_energies=search.fitness.copy(),
+            population=self._run.population.copy(),
+            population_energies=self._run.fitness.copy(),
             strategies=list(self._run.spec.portfolio.names),
             strategy_counts=search.applications.copy(),
             non_finite=int(search.counts[Count.NON_FINITE]),

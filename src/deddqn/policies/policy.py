@@ -17,7 +17,9 @@ class Policy(Protocol):
 
     ``reset`` once per run; then for every individual ``choose`` (the number of an operator of the portfolio) and,
     once the trial is evaluated, ``learn``; and ``end_generation`` after replacement. `features` is the state of
-    Table 1, or an empty array when ``needs_features`` is False.
+    Table 1, or an empty array when ``needs_features`` is False. A policy that remembers individuals by their number
+    may have a method ``renumber(origin)`` too: where the population has shrunk or begins anew, it follows
+    ``end_generation``, and individual k had the number ``origin[k]`` before (-1: it is new).
     """
 
     name: str
@@ -113,6 +115,11 @@ class CompiledPolicy:
         """See `Policy`."""
         if self.kernels.end_generation is not None:
             self.kernels.end_generation(self.setup, self._memory)
+
+    def renumber(self, origin: np.ndarray) -> None:
+        """See `Policy`."""
+        if self.kernels.renumber is not None:
+            self.kernels.renumber(self.setup, self._memory, origin)
 
 
 def _strategies(portfolio: Portfolio) -> list[str]:
