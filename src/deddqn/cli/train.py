@@ -1,4 +1,4 @@
-"""``deddqn train``: learn a policy by Algorithm 1, or by direct search (``--preset search``)."""
+"""``deddqn train``: learn a policy by Algorithm 1, or by direct search (``--preset search`` or ``search-x``)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Options:
     """Everything that is not given comes from the preset, and what that does not say from the paper."""
 
     out: Annotated[Path, tyro.conf.arg(help="folder of the log, the checkpoints and the policies")]
-    preset: Annotated[str, tyro.conf.arg(help="paper-r1, paper-r2, paper-r3, fast-r2, progress, rank, search, ..")] = (
-        "paper-r2"
-    )
+    preset: Annotated[
+        str, tyro.conf.arg(help="paper-r1, paper-r2, paper-r3, fast-r2, progress, rank, search, search-x, ..")
+    ] = "paper-r2"
     config: Annotated[Path | None, tyro.conf.arg(help="a JSON file of settings, instead of a preset")] = None
     resume: Annotated[bool, tyro.conf.arg(help="go on from the newest checkpoint")] = False
     grid: Annotated[PaperGrid | None, tyro.conf.arg(help="3 rewards x 2 batches x 2 depths, and the choice")] = None
@@ -47,6 +47,8 @@ class Options:
     cycles: int | None = None
     budget: int | None = None
     population_size: int | None = None
+    final_population: Annotated[int | None, tyro.conf.arg(help="what NP shrinks to over the budget")] = None
+    portfolio: Annotated[str | None, tyro.conf.arg(help="paper or beyond")] = None
     evaluate_every: int | None = None
     evaluate_repeats: int | None = None
     seed: int | None = None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from deddqn.names import check_whole_number, choice_error
 
@@ -72,3 +74,33 @@ class DEConfig:
             raise ValueError(f"archive must lie in [0, {LARGEST_ARCHIVE:g}], got {self.archive}")
         if not 0.0 <= self.restart_tolerance < 1.0:
             raise ValueError(f"restart_tolerance must lie in [0, 1), got {self.restart_tolerance}")
+
+    def own_settings(self) -> dict[str, Any]:
+        """What a policy made with these settings needs to know of them, where it is not the paper's."""
+        paper = DEConfig()
+        return {name: getattr(self, name) for name in OWN_SETTINGS if getattr(self, name) != getattr(paper, name)}
+
+
+OWN_SETTINGS = ("population_size", "final_population", "pbest", "archive", "restart_tolerance")
+"""The settings that belong to a policy: they go into its file, and are the defaults of runs with it."""
+
+
+def config_for(own: Mapping[str, Any], **given: Any) -> DEConfig:
+    """The settings of a run: those given, else the policy's `own`, else the paper's.
+
+    A smaller population than the policy's own may begin below the final size: then it does not shrink.
+    """
+    settings = {**own, **given}
+    if "final_population" in own and "final_population" not in given:
+        size = settings.get("population_size", DEConfig.population_size)
+        settings["final_population"] = min(own["final_population"], size)
+    return DEConfig(**settings)
+
+
+def check_own(own: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a policy brings, or the error for a wrong one."""
+    for name in own:
+        if name not in OWN_SETTINGS:
+            raise choice_error("a setting of the policy", name, OWN_SETTINGS)
+    DEConfig(**own)
+    return dict(own)

@@ -42,8 +42,21 @@ class Entry:
             raise ValueError(f"crossover (CR) must lie in [0, 1], got {self.crossover}")
         if self.adapts not in ADAPTS:
             raise choice_error("adapts", self.adapts, ADAPTS)
-        if "F" in self.adapts and not 0.0 < self.scale <= 1.0:
+        if self._adapts("F") and not 0.0 < self.scale <= 1.0:
             raise ValueError(f"scale (F) must lie in (0, 1] where it adapts, got {self.scale}")
+
+    def with_constants(self, scale: float | None = None, crossover: float | None = None) -> Entry:
+        """The entry with another F or CR, which then does not adapt."""
+        adapts = [name for name, value in (("F", scale), ("CR", crossover)) if value is None and self._adapts(name)]
+        return Entry(
+            self.strategy,
+            self.scale if scale is None else scale,
+            self.crossover if crossover is None else crossover,
+            "+".join(adapts),
+        )
+
+    def _adapts(self, name: str) -> bool:
+        return name in self.adapts.split("+")
 
     @property
     def values(self) -> EntryValues:
@@ -53,9 +66,9 @@ class Entry:
 
     @property
     def parameters(self) -> str:
-        """F and CR in words, with ~ where they adapt: ``F~0.5 CR=1``."""
-        sign = {name: "~" if name in self.adapts.split("+") else "=" for name in ("F", "CR")}
-        return f"F{sign['F']}{self.scale:g} CR{sign['CR']}{self.crossover:g}"
+        """F and CR in words, with ~ where they adapt: ``F~0.5, CR=1``."""
+        sign = {name: "~" if self._adapts(name) else "=" for name in ("F", "CR")}
+        return f"F{sign['F']}{self.scale:g}, CR{sign['CR']}{self.crossover:g}"
 
 
 class Portfolio(tuple[Entry, ...]):
@@ -74,7 +87,9 @@ class Portfolio(tuple[Entry, ...]):
         """The strategies' names, with F and CR where they tell two entries apart."""
         strategies = [entry.strategy for entry in self]
         return tuple(
-            entry.strategy if strategies.count(entry.strategy) == 1 else f"{entry.strategy} {entry.parameters}"
+            entry.strategy
+            if strategies.count(entry.strategy) == 1
+            else f"{entry.strategy} {entry.parameters.replace(',', '')}"
             for entry in self
         )
 

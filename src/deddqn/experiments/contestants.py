@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from deddqn.baselines import Method, baseline_names, load_baseline
+from deddqn.de.portfolio import PAPER
 from deddqn.names import UnknownNameError, unknown_name
 from deddqn.policies import CompiledPolicy, load_policy, policy_names
 from deddqn.problems import SUITES, Problem, get, problem_names
@@ -97,8 +98,10 @@ def _by_name(name: str) -> Contestant:
 
 
 def policy_fingerprint(policy: CompiledPolicy) -> str:
-    """The hash of a policy's constants: weights, probabilities, parameters."""
-    return _digest(policy.setup.tobytes())
+    """The hash of a policy's constants (weights, probabilities, parameters) and of its own moves and settings."""
+    own = repr(policy.portfolio.values) if policy.portfolio not in (None, PAPER) else ""
+    settings = repr(sorted(policy.de.items())) if policy.de else ""
+    return _digest(policy.setup.tobytes() + own.encode() + settings.encode())
 
 
 def method_fingerprint(method: Any) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from deddqn.de import PAPER, DEConfig, Entry, Portfolio
+from deddqn.de.portfolio import EntryValues, as_portfolio
 from deddqn.engine import EpisodeSpec
 from deddqn.names import check_whole_number, choice_error, unknown_name
 from deddqn.policies import fixed
@@ -16,7 +17,7 @@ from deddqn.problems import SUITES, Problem, get
 from deddqn.rewards import NEEDS_OPTIMUM, reward_kernel
 
 ProblemChoice = str | Problem | Iterable[str | Problem]
-PortfolioChoice = Portfolio | Iterable[Entry | str | tuple[str, float, float]]
+PortfolioChoice = str | Iterable[Entry | str | EntryValues]
 ORDER_STREAM = 0x0DE  # spawn key of the shuffles, apart from those of the runs
 
 
@@ -76,7 +77,7 @@ class Episodes:
         return cls(
             problems=problems_of(problem),
             reward=reward,
-            portfolio=PAPER if portfolio is None else Portfolio(portfolio),
+            portfolio=PAPER if portfolio is None else as_portfolio(portfolio),
             config=DEConfig(**settings),
             max_dimension=max_dimension,
         )

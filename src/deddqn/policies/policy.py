@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from deddqn.de.config import check_own
 from deddqn.de.portfolio import Portfolio
 from deddqn.policies.kernels import NO_SETUP, PolicyKernels
 
@@ -56,6 +57,7 @@ class CompiledPolicy:
     needs_features : whether ``choose`` reads the state.
     portfolio : the portfolio that the policy was made for; None if any will do.
     max_dimension : dim^max of Table 1 row 5.
+    de : settings of `DEConfig` that the policy was made with, where they are not the paper's: defaults of its runs.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class CompiledPolicy:
         portfolio: Portfolio | None = None,
         max_dimension: int = 30,
         metadata: dict[str, Any] | None = None,
+        de: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = name
         self.kernels = kernels
@@ -78,6 +81,7 @@ class CompiledPolicy:
         self.portfolio = portfolio
         self.max_dimension = max_dimension
         self.metadata = metadata or {}
+        self.de = check_own(de or {})
         self.source: str | None = None  # the name or path that `load_policy` was given
         self._n_ops = 0
 
@@ -127,7 +131,7 @@ def _strategies(portfolio: Portfolio) -> list[str]:
 
 
 def _describe(portfolio: Portfolio) -> str:
-    return ", ".join(f"{e.strategy} (F={e.scale:g}, CR={e.crossover:g})" for e in portfolio)
+    return ", ".join(f"{e.strategy} ({e.parameters})" for e in portfolio)
 
 
 def _stream_of(rng: np.random.Generator) -> np.ndarray:

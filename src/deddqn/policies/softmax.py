@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -174,6 +175,7 @@ def softmax_policy(
     portfolio: Portfolio = PAPER,
     max_dimension: int = 30,
     metadata: dict[str, Any] | None = None,
+    de: Mapping[str, Any] | None = None,
 ) -> CompiledPolicy:
     """The policy with these weights (operators, facts)."""
     table = np.ascontiguousarray(weights, dtype=np.float64)
@@ -190,6 +192,7 @@ def softmax_policy(
         portfolio=portfolio,
         max_dimension=max_dimension,
         metadata=metadata,
+        de=de,
     )
 
 
@@ -201,6 +204,7 @@ def save_softmax(
     portfolio: Portfolio = PAPER,
     max_dimension: int = 30,
     provenance: dict[str, Any] | None = None,
+    de: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a policy file; weights that are not finite are refused."""
     softmax_policy(weights, portfolio=portfolio)
@@ -212,6 +216,7 @@ def save_softmax(
         portfolio=portfolio,
         max_dimension=max_dimension,
         provenance=provenance,
+        de=de,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from deddqn.training.checkpoint import checkpoints
 from deddqn.training.config import TrainingConfig
-from deddqn.training.search import Search, SearchConfig
+from deddqn.training.search import SEARCH_PRESETS, Search, SearchConfig
 from deddqn.training.settings import read_values
 
 
@@ -31,9 +31,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run_settings(values: Mapping[str, Any], out: Path, *, resume: bool = False) -> int:
-    """Train, or with the preset "search" search, as the settings say."""
+    """Train, or with one of the presets of the search search, as the settings say."""
     found = resume and bool(checkpoints(out))
-    if values.get("preset") == "search":
+    if values.get("preset") in SEARCH_PRESETS:
         return run_search(SearchConfig.from_json(values), out, resume=found)
     return run_training(TrainingConfig.from_json(values), out, resume=found)
 
