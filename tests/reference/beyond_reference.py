@@ -236,5 +236,3 @@ class BeyondReference(ReferenceRun):
         if complete or self.ended:
             self.waiting = False
             self.origin = None
-            if not self.ended and self._has_converged():
-                self._restart()

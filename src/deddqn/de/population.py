@@ -16,6 +16,7 @@ from deddqn.de.parameters import forget_lessons
 from deddqn.de.pick import trim_archive
 from deddqn.de.state import Count, Mark, archive_room
 from deddqn.de.statistics import rank_parents
+from deddqn.de.targets import target_reached
 
 
 @njit(**INNER)
@@ -57,18 +58,18 @@ def shrink_population(search):
 @njit(**INNER)
 def has_converged(search):
     """True when the parents' values and coordinates are closer together than the tolerance allows."""
-    counts, marks, order, fitness = search.counts, search.marks, search.order, search.fitness
+    population, marks, fitness = search.counts[Count.POPULATION], search.marks, search.fitness
     tolerance = marks[Mark.RESTART_TOLERANCE]
-    worst = fitness[order[counts[Count.POPULATION] - 1]]
-    if not worst < math.inf:
-        return False
+    best = worst = fitness[0]
+    for i in range(1, population):
+        best, worst = min(best, fitness[i]), max(worst, fitness[i])
     span = 0.5 * marks[Mark.F_WSF] - 0.5 * marks[Mark.F_BSF]  # halves cannot overflow
-    if 0.5 * worst - 0.5 * fitness[order[0]] > tolerance * span:
+    if not worst < math.inf or 0.5 * worst - 0.5 * best > tolerance * span:
         return False
     parents, lower, upper = search.parents, search.lower, search.upper
     for d in range(lower.size):
         low = high = parents[0, d]
-        for i in range(1, counts[Count.POPULATION]):
+        for i in range(1, population):
             low, high = min(low, parents[i, d]), max(high, parents[i, d])
         if high - low > tolerance * (upper[d] - lower[d]):
             return False
@@ -81,7 +82,7 @@ def restart_if_converged(search):
     counts = search.counts
     population = counts[Count.POPULATION]
     enough = counts[Count.BUDGET] - counts[Count.EVALUATIONS] > population
-    if search.marks[Mark.RESTART_TOLERANCE] == 0.0 or counts[Count.ENDED] or not enough:
+    if search.marks[Mark.RESTART_TOLERANCE] == 0.0 or not enough or target_reached(search.marks):
         return
     if not has_converged(search):
         return

@@ -6,14 +6,10 @@ from numba import njit
 
 from deddqn.compiled import ENGINE, INNER
 from deddqn.de.bounds import repair
-from deddqn.de.gauss import sample_better_half
-from deddqn.de.parameters import parameters_of
-from deddqn.de.pick import ARCHIVE_DONOR, draw_from_archive, draw_guide
+from deddqn.de.moves import call_move
 from deddqn.de.state import Count
-from deddqn.de.strategies import GAUSS, STRATEGIES, mutate
+from deddqn.records import address_of_record
 from deddqn.streams import Stream, integer_below, uniform
-
-GAUSS_CODE = STRATEGIES.index(GAUSS)
 
 
 @njit(**ENGINE)
@@ -31,25 +27,10 @@ def cross_over(rate, stream, parent, trial):
 
 
 @njit(**INNER)
-def write_mutant(search, i, code, scale):
-    """Write the mutant of individual `i` by the strategy with this `code`; guide and archive are drawn on here."""
-    parents, donors, trial = search.parents, search.donors[i], search.trials[i]
-    if code == GAUSS_CODE:
-        sample_better_half(search, scale, trial)
-        return
-    guide = search.counts[Count.BEST]
-    if ARCHIVE_DONOR[code] >= 0:
-        guide = draw_guide(search)
-        donors = draw_from_archive(search, i, ARCHIVE_DONOR[code])
-    mutate(code, parents, i, donors, guide, scale, trial)
-
-
-@njit(**INNER)
-def propose(search, i, op):
-    """Write the trial of individual `i` by operator `op`, and note the choice."""
+def propose(search, move, i, op):
+    """Write the trial of individual `i` by operator `op`, and note the choice; `move` is the address of a move."""
     parent, trial = search.parents[i], search.trials[i]
     search.choices[i] = op
-    scale, crossover = parameters_of(search, i, op)
-    write_mutant(search, i, search.strategy[op], scale)
+    crossover = call_move(move, (address_of_record(search), i, op))
     cross_over(crossover, search.streams[Stream.SEARCH], parent, trial)
     repair(search.counts[Count.REPAIR], trial, parent, search.search_lower, search.search_upper)

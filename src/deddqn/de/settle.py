@@ -7,11 +7,11 @@ import math
 from numba import njit
 
 from deddqn.compiled import ENGINE, INNER, copy, fill
-from deddqn.de.parameters import learn_parameters
-from deddqn.de.pick import archive_parent
-from deddqn.de.population import restart_if_converged, shrink_population
+from deddqn.de.closing import call_close
 from deddqn.de.state import Count, End, Fact, Mark
 from deddqn.de.statistics import describe_parents
+from deddqn.de.targets import target_reached
+from deddqn.records import address_of_record
 
 
 @njit(**INNER)
@@ -67,13 +67,6 @@ def settle_trial(search, i, value):
     counts[Count.CURSOR] += 1
 
 
-@njit(**ENGINE)
-def target_reached(marks):
-    """True when the best so far is good enough to stop."""
-    best = marks[Mark.F_BSF]
-    return best <= marks[Mark.TARGET_VALUE] or best - marks[Mark.OPTIMUM] < marks[Mark.TARGET_ERROR]
-
-
 @njit(**INNER)
 def generation_is_over(search):
     """True when every individual of the generation is settled, or the run may stop inside of it."""
@@ -81,18 +74,6 @@ def generation_is_over(search):
     if counts[Count.CURSOR] >= counts[Count.GENERATION_SIZE]:
         return True
     return counts[Count.DEFERRED] == 0 and target_reached(search.marks)
-
-
-@njit(**INNER)
-def replace_parents(search):
-    """A settled trial takes its parent's place when it is not worse."""
-    parents, fitness, trials, values = search.parents, search.fitness, search.trials, search.values
-    for i in range(search.counts[Count.CURSOR]):
-        if values[i] <= fitness[i]:
-            if values[i] < fitness[i]:
-                archive_parent(search, i)
-            fitness[i] = values[i]
-            copy(trials[i], parents[i])
 
 
 @njit(**INNER)
@@ -111,16 +92,13 @@ def begin_generation(search):
 
 
 @njit(**INNER)
-def finish_generation(search):
-    """Replacement and the start of the next generation; after the initial population only the latter."""
+def finish_generation(search, close):
+    """Close the generation and begin the next; after a new population only the latter. `close` is an address."""
     counts = search.counts
-    counts[Count.RENUMBERED] = 0
     if counts[Count.INITIALISED]:
-        learn_parameters(search)
-        replace_parents(search)
-        shrink_population(search)
+        call_close(close, (address_of_record(search),))
         counts[Count.GENERATION] += 1
     else:
         counts[Count.INITIALISED] = 1
+        counts[Count.RENUMBERED] = 0
     begin_generation(search)
-    restart_if_converged(search)

@@ -77,20 +77,24 @@ def rand_to_best_1(parents, i, donors, best, scale, trial):
         trial[d] = base + scale * (parents[best, d] - base + parents[r2, d] - parents[r3, d])
 
 
-DIFFERENCES = {
+PAPER_STRATEGIES = {
     "rand/1": rand_1,
     "rand/2": rand_2,
     "rand-to-best/2": rand_to_best_2,
     "curr-to-rand/1": curr_to_rand_1,
+}
+"""Name -> kernel of the paper's four; a strategy's code is its position here, as `mutate` dispatches it."""
+
+FURTHER_STRATEGIES = {
     "best/1": best_1,
     "curr-to-best/1": curr_to_best_1,
     "curr-to-pbest/1": curr_to_best_1,
     "rand-to-pbest/1": rand_to_best_1,
 }
-"""Name -> kernel of the strategies that add differences; a code is the position here, as `mutate` dispatches it."""
+"""Name -> kernel of the others that add differences; their codes go on from there, as `mutate_further` has them."""
 
 GAUSS = "gauss"
-STRATEGIES = (*DIFFERENCES, GAUSS)
+STRATEGIES = (*PAPER_STRATEGIES, *FURTHER_STRATEGIES, GAUSS)
 """All names; a strategy's code in a run is its position here."""
 
 ARCHIVE_DONORS = {"curr-to-pbest/1": 1, "rand-to-pbest/1": 2}
@@ -99,18 +103,25 @@ ARCHIVE_DONORS = {"curr-to-pbest/1": 1, "rand-to-pbest/1": 2}
 
 @njit(**ENGINE)
 def mutate(code, parents, i, donors, best, scale, trial):
-    """Write the mutant of the strategy with this `code` into `trial`."""
+    """Write the mutant of the strategy of the paper with this `code` into `trial`."""
     if code == 0:
         rand_1(parents, i, donors, best, scale, trial)
     elif code == 1:
         rand_2(parents, i, donors, best, scale, trial)
     elif code == 2:
         rand_to_best_2(parents, i, donors, best, scale, trial)
-    elif code == 3:
+    else:
         curr_to_rand_1(parents, i, donors, best, scale, trial)
+
+
+@njit(**ENGINE)
+def mutate_further(code, parents, i, donors, best, scale, trial):
+    """Write the mutant of any strategy that adds differences into `trial`."""
+    if code < 4:
+        mutate(code, parents, i, donors, best, scale, trial)
     elif code == 4:
         best_1(parents, i, donors, best, scale, trial)
-    elif code == 5 or code == 6:
+    elif code < 7:
         curr_to_best_1(parents, i, donors, best, scale, trial)
     else:
         rand_to_best_1(parents, i, donors, best, scale, trial)

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from deddqn.compiled import address_of
+from deddqn.de.closing import CLOSE_SIGNATURE, closing_of
 from deddqn.de.config import REPAIRS, DEConfig
+from deddqn.de.moves import MOVE_SIGNATURE, move_of
 from deddqn.de.portfolio import ADAPTS, PAPER, Portfolio
 from deddqn.de.state import SEARCH, Count, Mark, search_sizes
 from deddqn.engine.memory import EPISODE, Link
@@ -74,6 +76,11 @@ class EpisodeSpec:
         return self.observe or self.policy.needs_features
 
     @property
+    def renumbers(self) -> bool:
+        """Whether the population may shrink or begin anew."""
+        return search_sizes(self.portfolio, self.config, self.problem.dimension)["renumbered"] > 0
+
+    @property
     def memory_size(self) -> int:
         """float64 that the policy keeps in this run."""
         if not isinstance(self.policy, CompiledPolicy):
@@ -137,6 +144,8 @@ def bind(spec: EpisodeSpec, arena: np.ndarray) -> None:
     objective = spec.problem.objective
     links[Link.OBJECTIVE] = objective.address if spec.problem.evaluable else 0
     _link_array(links, Link.DATA, objective.data)
+    links[Link.MOVE] = address_of(move_of(spec.portfolio), MOVE_SIGNATURE)
+    links[Link.CLOSE] = address_of(closing_of(spec.portfolio, spec.config), CLOSE_SIGNATURE)
     links[Link.REWARD] = address_of(reward_kernel(spec.reward), REWARD_SIGNATURE)
     _link_array(links, Link.REWARD_SETUP, spec.reward_setup)
     _link_array(links, Link.SETUP, NO_SETUP)
@@ -148,7 +157,7 @@ def bind(spec: EpisodeSpec, arena: np.ndarray) -> None:
             (Link.RESET, kernels.reset, RESET_SIGNATURE),
             (Link.LEARN, kernels.learn, LEARN_SIGNATURE),
             (Link.END_GENERATION, kernels.end_generation, END_SIGNATURE),
-            (Link.RENUMBER, kernels.renumber, RENUMBER_SIGNATURE),
+            (Link.RENUMBER, kernels.renumber if spec.renumbers else None, RENUMBER_SIGNATURE),
         ):
             links[link] = 0 if kernel is None else address_of(kernel, signature)
 

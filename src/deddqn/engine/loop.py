@@ -62,14 +62,14 @@ def choose(episode, i):
 @njit(**INNER)
 def propose_pending(episode):
     """Propose what the next evaluation needs: one trial, or in deferred mode the whole generation."""
-    search = episode.search
-    counts = search.counts
+    core, search, _ = episode
+    counts, move = search.counts, core.links[Link.MOVE]
     wanted = counts[Count.GENERATION_SIZE] if counts[Count.DEFERRED] else counts[Count.TOLD] + 1
     while counts[Count.PROPOSED] < wanted:
         i = counts[Count.PROPOSED]
         if counts[Count.DRAWN] <= i:
             prepare(episode, i)
-        propose(search, i, choose(episode, i))
+        propose(search, move, i, choose(episode, i))
         counts[Count.PROPOSED] = i + 1
 
 
@@ -101,13 +101,12 @@ def settle(episode, i):
 def finish(episode):
     """End the generation for the search, the history and the policy."""
     core, search, observer = episode
-    initialised = search.counts[Count.INITIALISED]
-    finish_generation(search)
+    links, initialised = core.links, search.counts[Count.INITIALISED]
+    finish_generation(search, links[Link.CLOSE])
     if not initialised:
         return
     if observer.tallies[Tally.OBSERVED]:
         finish_history(observer)
-    links = core.links
     if links[Link.END_GENERATION]:
         call_end_generation(links[Link.END_GENERATION], (linked(links, Link.SETUP), core.memory))
     counts = search.counts

@@ -32,6 +32,8 @@ class Link(IntEnum):
     SEARCH = 12
     OBSERVER = 13
     RENUMBER = 14
+    MOVE = 15
+    CLOSE = 16
 
 
 EPISODE = Layout(
