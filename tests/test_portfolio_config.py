@@ -11,7 +11,7 @@ import pytest
 
 from deddqn import PAPER, DEConfig, Entry, EpisodeSpec, Portfolio, Problem, load_policy
 from deddqn.de.portfolio import paper_portfolio
-from deddqn.de.strategies import STRATEGIES, mutate
+from deddqn.de.strategies import FURTHER_STRATEGIES, PAPER_STRATEGIES, STRATEGIES, mutate, mutate_further
 from deddqn.names import UnknownNameError
 
 
@@ -79,8 +79,8 @@ def test_wrong_entry(arguments: tuple[Any, ...], message: str) -> None:
 
 
 def test_unknown_strategy_suggests_a_neighbour() -> None:
-    with pytest.raises(UnknownNameError, match="unknown strategy 'rand-to-best/1'; did you mean 'rand-to-best/2'"):
-        Entry("rand-to-best/1")
+    with pytest.raises(UnknownNameError, match="unknown strategy 'rand-to-best/3'; did you mean 'rand-to-best/2'"):
+        Entry("rand-to-best/3")
 
 
 def test_portfolio() -> None:
@@ -99,10 +99,11 @@ def test_portfolio() -> None:
 def test_codes_are_dispatched_to_their_strategy() -> None:
     parents = np.random.default_rng(0).standard_normal((7, 3))
     donors, by_code, by_name = np.array([1, 2, 3, 4, 5]), np.zeros(3), np.zeros(3)
-    for code, strategy in enumerate(STRATEGIES.values()):
-        mutate(code, parents, 0, donors, 6, 0.5, by_code)
+    for code, strategy in enumerate([*PAPER_STRATEGIES.values(), *FURTHER_STRATEGIES.values()]):
         strategy(parents, 0, donors, 6, 0.5, by_name)
-        assert by_code.tolist() == by_name.tolist()
+        for dispatch in (mutate, mutate_further) if code < 4 else (mutate_further,):
+            dispatch(code, parents, 0, donors, 6, 0.5, by_code)
+            assert by_code.tolist() == by_name.tolist()
 
 
 def spec(**changes: Any) -> EpisodeSpec:

@@ -29,6 +29,7 @@ NUMERIC: dict[str, Any] = {**ENGINE, "fastmath": {"contract", "reassoc", "nsz", 
 """Options of objectives and networks: sums may be reordered, NaN and infinity keep their meaning."""
 
 VECTOR = types.float64[::1]
+NUMBERS = types.int64[::1]
 STREAM = types.uint64[::1]
 OBJECTIVE_SIGNATURE = types.float64(VECTOR, VECTOR, VECTOR, types.float64)
 """objective(x, data, work, gauss) -> value"""

@@ -78,6 +78,7 @@ class Record:
     """A record as Python sees it: attributes are NumPy views of the memory that it begins."""
 
     def __init__(self, layout: Layout, memory: np.ndarray) -> None:
+        self.address = memory.ctypes.data
         table = memory[: TABLE_WIDTH * len(layout.fields)].view(np.int64).reshape(-1, TABLE_WIDTH)
         for field, (offset, rows, columns) in zip(layout.fields, table.tolist(), strict=True):
             values = memory[offset : offset + rows * columns].view(_TYPES[field.kind][1])
@@ -153,3 +154,18 @@ def _opener(layout: Layout) -> Any:
         return RecordType(name)(types.int64), lambda context, builder, signature, values: values[0]
 
     return at
+
+
+def _address_taker() -> Any:
+    """A function ``address(record)``, the inverse of an opener: for kernels that are called by address themselves."""
+    if config.DISABLE_JIT:
+        return lambda record: record.address
+
+    @intrinsic  # type: ignore[misc]
+    def address(typing_context: Any, record: Any) -> Any:
+        return types.int64(record), lambda context, builder, signature, values: values[0]
+
+    return address
+
+
+address_of_record = _address_taker()

@@ -12,7 +12,7 @@ import math
 from numba import njit, types
 
 from deddqn.compiled import ENGINE, VECTOR, Kernel, caller_of
-from deddqn.de.settle import LARGEST_IMPROVEMENT, improvement
+from deddqn.de.improvements import LARGEST_IMPROVEMENT, improvement
 from deddqn.de.state import Fact
 from deddqn.names import unknown_name
 

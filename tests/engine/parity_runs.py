@@ -12,10 +12,11 @@ import numpy as np
 from numba import njit
 
 from deddqn.compiled import ENGINE
-from deddqn.de import DEConfig, Portfolio
+from deddqn.de import BEYOND, DEConfig, Portfolio
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.engine.memory import view_episode
-from deddqn.policies import CompiledPolicy, load_policy
+from deddqn.policies import CompiledPolicy, load_policy, softmax_policy
+from deddqn.policies.softmax import N_FACTS
 from deddqn.problems import Objective, Problem
 from tests.engine.learning_policy import learning_policy
 
@@ -70,7 +71,24 @@ def specs() -> list[EpisodeSpec]:
                         generations=4,
                     )
                 )
-    return runs
+    return runs + beyond_the_paper()
+
+
+def beyond_the_paper() -> list[EpisodeSpec]:
+    """The richer portfolio with a shrinking population, and with restarts, in both modes."""
+    weights = np.random.default_rng(2).normal(size=(len(BEYOND), N_FACTS))
+    return [
+        EpisodeSpec(
+            problem=problem(dimension, noisy=dimension == 3),
+            policy=softmax_policy(weights, portfolio=BEYOND),
+            portfolio=BEYOND,
+            config=DEConfig(population_size=14, budget=161, updating=updating, final_population=7, **more),
+            observe=True,
+            seed=4,
+        )
+        for updating in ("sequential", "deferred")
+        for dimension, more in ((1, {"restart_tolerance": 0.4}), (3, {"archive": 2.6, "pbest": 0.3}))
+    ]
 
 
 def digest(arena: np.ndarray, spec: EpisodeSpec) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -32,6 +33,14 @@ class RawStream:
             product = (self.raw() >> 32) * n
             if product % 2**32 >= 2**32 % n:
                 return product >> 32
+
+    def normal(self) -> float:
+        """Marsaglia's polar method, the first of each pair."""
+        while True:
+            a, b = 2.0 * self.uniform() - 1.0, 2.0 * self.uniform() - 1.0
+            square = a * a + b * b
+            if 0.0 < square < 1.0:
+                return a * math.sqrt(-2.0 * math.log(square) / square)
 
     def population(self, n: int, lower: Sequence[float], upper: Sequence[float]) -> np.ndarray:
         box = list(zip(lower, upper, strict=True))

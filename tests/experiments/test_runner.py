@@ -5,11 +5,12 @@ import pytest
 
 from deddqn import EpisodeSpec, Lanes, load_policy
 from deddqn.baselines import checkpoints
-from deddqn.de.config import DEConfig
+from deddqn.de import BEYOND, DEConfig
 from deddqn.experiments import Store, compare, experiment, run_experiment
+from deddqn.experiments.contestants import policy_fingerprint
 from deddqn.experiments.execute import generator_at
 from deddqn.experiments.runner import tasks_of
-from deddqn.policies import mixture
+from deddqn.policies import mixture, softmax_policy
 from deddqn.problems import Problem, get
 from tests.experiments.helpers import (
     PROBLEMS,
@@ -49,6 +50,19 @@ def test_a_run_of_the_comparison_is_a_run_of_the_engine(finished):
     counts = row.strategy_counts.reshape(-1, 4)
     assert counts.sum(axis=1).tolist() == [100] * 6 + [30]
     assert counts.sum(axis=0).tolist() == lanes.episodes[0].search.applications.tolist()
+
+
+def test_a_policy_with_settings_of_its_own_is_run_with_them(tmp_path):
+    weights, own = np.random.default_rng(1).normal(size=(12, 8)), {"final_population": 10}
+    policy = softmax_policy(weights, name="own", portfolio=BEYOND, de=own)
+    compare([policy], PROBLEMS[:1], runs=1, budget=730, out=tmp_path)
+    row = Store(tmp_path).read().iloc[0]
+    config = DEConfig(budget=730, **own)
+    lanes = Lanes([EpisodeSpec(problem=get(PROBLEMS[0]), policy=policy, portfolio=BEYOND, config=config)], threads=1)
+    lanes.advance()
+    assert row.error == lanes.errors[0] and row.strategy_counts.sum() == 630
+    marks = {policy_fingerprint(softmax_policy(weights, portfolio=BEYOND, de=de)) for de in (own, {}, {"pbest": 0.2})}
+    assert len(marks) == 3
 
 
 def test_all_methods_of_a_repeat_start_from_the_same_population(finished):

@@ -14,7 +14,8 @@ from gymnasium.error import ResetNeeded  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 
-from deddqn import DEConfig, EpisodeSpec, Lanes, Portfolio, Problem, load_policy, minimize  # noqa: E402
+from deddqn import BEYOND, DEConfig, EpisodeSpec, Lanes, Portfolio, Problem, load_policy, minimize  # noqa: E402
+from deddqn.de.state import Count  # noqa: E402
 from deddqn.features.layout import TABLE_1, feature_names, n_features  # noqa: E402
 from deddqn.integrations.gymnasium import ENV_ID, DEEnv, DEVectorEnv  # noqa: E402
 from deddqn.problems import get  # noqa: E402
@@ -64,6 +65,32 @@ def test_replayed_actions_give_the_recorded_run(problem: str, reward: str, portf
     assert np.array_equal(info["strategy_counts"], lanes.strategy_counts[0])
     assert np.array_equal(info["best_point"], lanes.episodes[0].search.best_point)
     assert info["problem"] == problem
+
+
+@pytest.mark.parametrize("more", [{}, {"restart_tolerance": 0.4}], ids=["shrinking", "restarting"])
+def test_beyond_the_paper(more: dict[str, Any]) -> None:
+    """A population that shrinks or begins anew, twelve operators: the recorded run again."""
+    settings = {"population_size": 20, "budget": 400, "final_population": 8, **more}
+    spec = EpisodeSpec(
+        problem=get("cec2005:F1/d2"),
+        policy=load_policy("random"),
+        portfolio=BEYOND,
+        config=DEConfig(**settings, target_error=0.0),
+        seed=3,
+        observe=True,
+    )
+    lanes = Lanes([spec], threads=1)
+    record = lanes.record(500)
+    restarts, made = int(lanes.episodes[0].search.counts[Count.RESTARTS]), int(record.made[0])
+    assert (restarts > 0) == bool(more) and (made == 380) == (not more)
+    env = gymnasium.make(ENV_ID, problem="cec2005:F1/d2", portfolio="beyond", target_error=0.0, **settings)
+    state, _ = env.reset(seed=3)
+    assert state.size == n_features(12) and env.action_space.n == 12
+    for k in range(made):
+        assert np.array_equal(state, record.states[0, k])
+        state, paid, terminated, _, info = env.step(record.actions[0, k])
+        assert paid == record.rewards[0, k] and terminated == bool(record.ends[0, k])
+    assert terminated and info["evaluations"] == 400 and info["best_value"] == lanes.best_values[0]
 
 
 def test_a_fixed_strategy_is_the_run_of_minimize() -> None:

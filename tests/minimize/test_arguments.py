@@ -55,7 +55,15 @@ BAD = [
     ({"atol": (1, 2)}, r"atol must be a number of at least 0, got \(1, 2\)"),
     ({"population_size": 5}, "population_size must be a whole number of at least 6, got 5"),
     ({"population_size": 20.5}, "population_size must be a whole number .* got 20.5"),
-    ({"population_size": None}, "population_size must be a whole number .* got None"),
+    ({"population_size": "100"}, "population_size must be a whole number .* got '100'"),
+    ({"final_population": 5}, "final_population must be a whole number of at least 6, got 5"),
+    ({"final_population": 12.5}, "final_population must be a whole number .* got 12.5"),
+    (
+        {"population_size": 20, "final_population": 21},
+        r"final_population must be at most population_size \(20\), got 21",
+    ),
+    ({"restart_tolerance": -1}, "restart_tolerance must be a number of at least 0, got -1"),
+    ({"restart_tolerance": 1}, r"restart_tolerance must lie in \[0, 1\), got 1"),
     ({"scale": -0.1}, "scale must be a number of at least 0, got -0.1"),
     ({"scale": "0.5"}, "scale must be a number .* got '0.5'"),
     ({"scale": inf}, "scale .*must be a finite number .* got inf"),
@@ -118,6 +126,12 @@ BAD = [
     ({"portfolio": [("rand/1", -1, 0)]}, "portfolio must be a list .* F.* got -1"),
     ({"portfolio": [("rand/1", "a", 0)]}, "portfolio must be a list .* got"),
     ({"portfolio": [("rand/1", 1, 0, 3)]}, "portfolio must be a list .* got"),
+    ({"portfolio": [("rand/1", 1, 0, "f")]}, "portfolio must be a list .* adapts must be one of '', 'F', 'CR', 'F.CR'"),
+    (
+        {"portfolio": [("rand/1", 2, 0, "F")]},
+        r"portfolio must be a list .* must lie in \(0, 1\] where it adapts, got 2",
+    ),
+    ({"portfolio": "beyound"}, "portfolio must be a list .* one of 'paper', 'beyond', got 'beyound'"),
     ({"portfolio": [None]}, r"portfolio must be a list .* got \[None\]"),
 ]
 

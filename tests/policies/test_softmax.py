@@ -34,6 +34,28 @@ def test_ranks_diversity_and_success_are_those_of_the_population():
     assert search.marks[Mark.F_BSF] == search.fitness.min()
 
 
+def test_ranks_follow_a_population_that_shrinks_or_begins_anew():
+    config = DEConfig(population_size=20, budget=700, final_population=8, restart_tolerance=0.4)
+    spec = EpisodeSpec(
+        problem=get("cec2005:F1/d2"), policy=softmax_policy(np.zeros((4, N_FACTS))), config=config, seed=2
+    )
+    lanes = Lanes([spec], threads=1)
+    search, memory = lanes.episodes[0].search, lanes.episodes[0].core.memory
+    sizes, restarts = set(), 0
+    while not lanes.ended[0]:
+        lanes.advance(int(lanes.evaluations[0] + search.counts[Count.GENERATION_SIZE]))
+        n_pop, generation = int(search.counts[Count.POPULATION]), int(search.counts[Count.GENERATION])
+        ranks = memory[SLOTS + 4 : SLOTS + 4 + n_pop]
+        if search.counts[Count.RESTARTS] > restarts or generation == 0:
+            assert ranks.tolist() == [0.5] * n_pop
+            if search.counts[Count.INITIALISED] and generation:
+                restarts = int(search.counts[Count.RESTARTS])
+        elif not lanes.ended[0]:
+            assert ranks[search.order[:n_pop]] == pytest.approx(np.linspace(0, 1, n_pop))
+            sizes.add(n_pop)
+    assert len(sizes) > 5 and restarts > 0
+
+
 def test_probabilities_are_the_softmax_of_the_scores():
     weights = np.zeros((4, N_FACTS))
     weights[:, 0] = np.log([0.1, 0.2, 0.3, 0.4])

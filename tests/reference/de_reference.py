@@ -419,6 +419,11 @@ class ReferenceRun:
         parent = self.population[i]
         best = self.population[self.best_index]
         mutated = mutant(strategy, scaling, parent, best, [self.population[j] for j in donors])
+        return self._crossed_and_repaired(parent, mutated, crossover_mask)
+
+    def _crossed_and_repaired(
+        self, parent: FloatArray, mutated: FloatArray, crossover_mask: Sequence[bool] | NDArray[np.bool_]
+    ) -> FloatArray:
         point: FloatArray = parent.copy()
         for coordinate in range(self.dimension):
             if crossover_mask[coordinate]:

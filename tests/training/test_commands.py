@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from deddqn.de import BEYOND
+from deddqn.policies import load_policy_file
 from deddqn.training.__main__ import main as train_main
 
 SMALL = ["--problems", "cec2005:F1/d10", "--budget", "200", "--warmup", "50", "--cycles", "1", "--seed", "3"]
@@ -39,3 +41,12 @@ def test_wrong_settings_end_with_status_2(tmp_path, capsys):
     config.write_text('{"preset": "paper-r2", "bacth": 3}')
     assert train_main([str(config)]) == 2
     assert "did you mean 'batch'" in capsys.readouterr().err
+
+
+def test_a_network_for_the_richer_portfolio_knows_its_settings(tmp_path):
+    values = {**SETTINGS, "portfolio": "beyond", "population_size": 20, "final_population": 8, "hidden": [8]}
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"preset": "paper-r2", **values}))
+    assert train_main([str(config), "--out", str(tmp_path / "out")]) == 0
+    policy = load_policy_file(tmp_path / "out" / "final.safetensors")
+    assert policy.portfolio == BEYOND and policy.de == {"population_size": 20, "final_population": 8}

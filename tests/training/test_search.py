@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from deddqn.de import BEYOND, DEConfig
 from deddqn.policies import load_policy_file, softmax_policy
 from deddqn.policies.softmax import N_FACTS
 from deddqn.training.cma import CMAES
@@ -80,3 +81,26 @@ def test_a_search_finds_a_better_policy_than_the_one_it_began_with(tmp_path):
 def test_unknown_settings_suggest_a_neighbour():
     with pytest.raises(ValueError, match="unknown setting 'candidate'; did you mean 'candidates'"):
         SearchConfig.from_json({"preset": "search", "candidate": 3})
+
+
+def test_the_richer_portfolio_is_searched_by_its_preset(tmp_path):
+    config = SearchConfig.from_json({"preset": "search-x", **SMALL, "final_population": 8, "generations": 2})
+    assert config.operators() == BEYOND and config.de_config().final_population == 8
+    assert SearchConfig.from_json({"preset": "search-x"}).de_config() == DEConfig(final_population=10)
+    assert SearchConfig.from_json(config.to_json()) == config
+    one = Search(config, tmp_path, quiet=True)
+    one.run()
+    assert one.pool.shape == (2, 3 * 13)  # uniform, and each of the twelve alone
+    assert one.cma.mean.size == 11 * N_FACTS
+    policy = load_policy_file(tmp_path / "searched.safetensors")
+    assert policy.portfolio == BEYOND and policy.de == {"population_size": 12, "final_population": 8}
+
+
+def test_a_portfolio_by_name():
+    assert SearchConfig.from_json({"portfolio": "beyond"}).operators() == BEYOND
+    with pytest.raises(ValueError, match="portfolio must be one of 'paper', 'beyond'; did you mean 'beyond'"):
+        SearchConfig.from_json({"portfolio": "beyound"})
+    with pytest.raises(ValueError, match="preset must be one of 'search', 'search-x'.* got 'serach'"):
+        SearchConfig.from_json({"preset": "serach"})
+    with pytest.raises(ValueError, match="final_population must be at most population_size"):
+        SearchConfig(final_population=200)

@@ -40,8 +40,8 @@ class Options:
     """Who chooses the moves: a name (see 'deddqn policies') or a policy file; the best shipped one by default."""
     maxfun: int = 10_000
     """Most evaluations."""
-    population_size: int = 100
-    """NP."""
+    population_size: int | None = None
+    """NP; 100, or what the policy was made with."""
     ftarget: float | None = None
     """Stop at this value."""
     maxtime: float | None = None

@@ -9,6 +9,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
+from deddqn.de.config import config_for
 from deddqn.names import check_whole_number
 from deddqn.policies import CompiledPolicy, load_policy
 from deddqn.problems import suite
@@ -38,7 +39,8 @@ def run(options: Options) -> int:
         if not isinstance(policy, CompiledPolicy):
             raise ValueError(f"policies must be compiled ones, got {name!r}")
         moves = {} if policy.portfolio is None else {"portfolio": policy.portfolio}
-        found = evaluate(policy, problems, repeats=options.runs, reward=options.reward, **moves)
+        config = config_for(policy.de)
+        found = evaluate(policy, problems, repeats=options.runs, reward=options.reward, config=config, **moves)
         shares = " ".join(f"{share:.0%}" for share in found.shares.mean(axis=0))
         table.add_row(name, f"{found.mean_return:.6g}", f"{rank_score(found.errors, pool):.3f}", shares)
     Console().print(table)

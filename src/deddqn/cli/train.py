@@ -1,4 +1,4 @@
-"""``deddqn train``: learn a policy by Algorithm 1, or by direct search (``--preset search``)."""
+"""``deddqn train``: learn a policy by Algorithm 1, or by direct search (``--preset search`` or ``search-x``)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ PaperGrid = Literal["paper"]
 class Settings:
     """Everything that is not given comes from the preset, and what that does not say from the paper."""
 
-    preset: Annotated[str, tyro.conf.arg(help="paper-r1, paper-r2, paper-r3, fast-r2, progress, rank, search, ..")] = (
-        "paper-r2"
-    )
+    preset: Annotated[
+        str, tyro.conf.arg(help="paper-r1, paper-r2, paper-r3, fast-r2, progress, rank, search, search-x, ..")
+    ] = "paper-r2"
     config: Annotated[Path | None, tyro.conf.arg(help="a JSON file of settings, instead of a preset")] = None
     suite: str | None = None
     problems: Annotated[list[str] | None, tyro.conf.arg(help="names like cec2005:F1/d10")] = None
@@ -45,6 +45,8 @@ class Settings:
     cycles: int | None = None
     budget: int | None = None
     population_size: int | None = None
+    final_population: Annotated[int | None, tyro.conf.arg(help="what NP shrinks to over the budget")] = None
+    portfolio: Annotated[str | None, tyro.conf.arg(help="paper or beyond")] = None
     evaluate_every: int | None = None
     evaluate_repeats: int | None = None
     seed: int | None = None

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from deddqn.names import check_whole_number, choice_error
 
 REPAIRS = ("clip", "reflect", "midpoint")
 UPDATINGS = ("sequential", "deferred")
 SMALLEST_POPULATION = 6  # a parent and five donors
+LARGEST_ARCHIVE = 100.0  # populations
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +28,11 @@ class DEConfig:
         generation first, for vectorised or parallel objectives.
     target_error : a run ends when the error is below this, where the optimum is known.
     target_value : a run ends when a value is not above this.
+    final_population : the population shrinks linearly over the budget from NP to this size; None keeps NP.
+    pbest : share of the best parents (at least two) from which the "pbest" strategies draw their guide.
+    archive : size of the archive of replaced parents, as a multiple of the population in use.
+    restart_tolerance : a population whose values and coordinates have come as close as this, relative to the range
+        of all values so far and to the box, is replaced by a new one; 0 never restarts.
     """
 
     population_size: int = 100
@@ -33,6 +41,10 @@ class DEConfig:
     updating: str = "sequential"
     target_error: float = 1e-8
     target_value: float = float("-inf")
+    final_population: int | None = None
+    pbest: float = 0.11
+    archive: float = 1.0
+    restart_tolerance: float = 0.0
 
     def __post_init__(self) -> None:
         donors = " (a parent and five donors)"
@@ -46,3 +58,49 @@ class DEConfig:
             raise choice_error("repair", self.repair, REPAIRS)
         if self.updating not in UPDATINGS:
             raise choice_error("updating", self.updating, UPDATINGS)
+        self._check_population()
+
+    def _check_population(self) -> None:
+        if self.final_population is not None:
+            check_whole_number("final_population", self.final_population, SMALLEST_POPULATION)
+            if self.final_population > self.population_size:
+                raise ValueError(
+                    f"final_population must be at most population_size ({self.population_size}), "
+                    f"got {self.final_population}"
+                )
+        if not 0.0 < self.pbest <= 1.0:
+            raise ValueError(f"pbest must lie in (0, 1], got {self.pbest}")
+        if not 0.0 <= self.archive <= LARGEST_ARCHIVE:
+            raise ValueError(f"archive must lie in [0, {LARGEST_ARCHIVE:g}], got {self.archive}")
+        if not 0.0 <= self.restart_tolerance < 1.0:
+            raise ValueError(f"restart_tolerance must lie in [0, 1), got {self.restart_tolerance}")
+
+    def own_settings(self) -> dict[str, Any]:
+        """What a policy made with these settings needs to know of them, where it is not the paper's."""
+        paper = DEConfig()
+        return {name: getattr(self, name) for name in OWN_SETTINGS if getattr(self, name) != getattr(paper, name)}
+
+
+OWN_SETTINGS = ("population_size", "final_population", "pbest", "archive", "restart_tolerance")
+"""The settings that belong to a policy: they go into its file, and are the defaults of runs with it."""
+
+
+def config_for(own: Mapping[str, Any], **given: Any) -> DEConfig:
+    """The settings of a run: those given, else the policy's `own`, else the paper's.
+
+    A smaller population than the policy's own may begin below the final size: then it does not shrink.
+    """
+    settings = {**own, **given}
+    if "final_population" in own and "final_population" not in given:
+        size = settings.get("population_size", DEConfig.population_size)
+        settings["final_population"] = min(own["final_population"], size)
+    return DEConfig(**settings)
+
+
+def check_own(own: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a policy brings, or the error for a wrong one."""
+    for name in own:
+        if name not in OWN_SETTINGS:
+            raise choice_error("a setting of the policy", name, OWN_SETTINGS)
+    DEConfig(**own)
+    return dict(own)

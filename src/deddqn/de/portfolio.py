@@ -1,4 +1,8 @@
-"""A portfolio: the moves that a policy chooses from, each a strategy with its F and CR (Sect. 2.1)."""
+"""A portfolio: the moves that a policy chooses from, each a strategy with its F and CR (Sect. 2.1).
+
+F and CR are constants, or drawn for every trial around means that follow what succeeded (see `deddqn.de.parameters`);
+then the numbers of the entry are where the means start.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from deddqn.de.strategies import STRATEGIES
-from deddqn.names import unknown_name
+from deddqn.names import choice_error, unknown_name
+
+ADAPTS = ("", "F", "CR", "F+CR")
+"""What of an entry may follow success; the position is its code in a run (1: F, 2: CR)."""
+
+EntryValues = tuple[str, float, float] | tuple[str, float, float, str]
+"""An entry as plain values: (strategy, F, CR), or (strategy, F, CR, adapts)."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One move: a mutation strategy, its scaling factor F and its crossover rate CR."""
+    """One move: a mutation strategy, its scaling factor F and its crossover rate CR.
+
+    `adapts` says which of them follow success: "" (none), "F", "CR" or "F+CR".
+    """
 
     strategy: str
     scale: float = 0.5
     crossover: float = 1.0
+    adapts: str = ""
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
@@ -26,6 +40,35 @@ class Entry:
             raise ValueError(f"scale (F) must be a finite number of 0 or more, got {self.scale}")
         if not 0.0 <= self.crossover <= 1.0:
             raise ValueError(f"crossover (CR) must lie in [0, 1], got {self.crossover}")
+        if self.adapts not in ADAPTS:
+            raise choice_error("adapts", self.adapts, ADAPTS)
+        if self._adapts("F") and not 0.0 < self.scale <= 1.0:
+            raise ValueError(f"scale (F) must lie in (0, 1] where it adapts, got {self.scale}")
+
+    def with_constants(self, scale: float | None = None, crossover: float | None = None) -> Entry:
+        """The entry with another F or CR, which then does not adapt."""
+        adapts = [name for name, value in (("F", scale), ("CR", crossover)) if value is None and self._adapts(name)]
+        return Entry(
+            self.strategy,
+            self.scale if scale is None else scale,
+            self.crossover if crossover is None else crossover,
+            "+".join(adapts),
+        )
+
+    def _adapts(self, name: str) -> bool:
+        return name in self.adapts.split("+")
+
+    @property
+    def values(self) -> EntryValues:
+        """The entry as plain values, for files."""
+        plain = (self.strategy, self.scale, self.crossover)
+        return (*plain, self.adapts) if self.adapts else plain
+
+    @property
+    def parameters(self) -> str:
+        """F and CR in words, with ~ where they adapt: ``F~0.5, CR=1``."""
+        sign = {name: "~" if self._adapts(name) else "=" for name in ("F", "CR")}
+        return f"F{sign['F']}{self.scale:g}, CR{sign['CR']}{self.crossover:g}"
 
 
 class Portfolio(tuple[Entry, ...]):
@@ -33,7 +76,7 @@ class Portfolio(tuple[Entry, ...]):
 
     __slots__ = ()
 
-    def __new__(cls, entries: Iterable[Entry | str | tuple[str, float, float]]) -> Portfolio:
+    def __new__(cls, entries: Iterable[Entry | str | EntryValues]) -> Portfolio:
         made = [_as_entry(entry) for entry in entries]
         if not made:
             raise ValueError("portfolio must hold at least one entry, got none")
@@ -46,21 +89,25 @@ class Portfolio(tuple[Entry, ...]):
         return tuple(
             entry.strategy
             if strategies.count(entry.strategy) == 1
-            else f"{entry.strategy} F={entry.scale:g} CR={entry.crossover:g}"
+            else f"{entry.strategy} {entry.parameters.replace(',', '')}"
             for entry in self
         )
 
+    @property
+    def values(self) -> tuple[EntryValues, ...]:
+        """The entries as plain values, for files."""
+        return tuple(entry.values for entry in self)
+
     def as_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Strategy codes, F and CR of the entries, as the kernels read them."""
-        codes = list(STRATEGIES)
         return (
-            np.array([codes.index(entry.strategy) for entry in self], dtype=np.int64),
+            np.array([STRATEGIES.index(entry.strategy) for entry in self], dtype=np.int64),
             np.array([entry.scale for entry in self], dtype=np.float64),
             np.array([entry.crossover for entry in self], dtype=np.float64),
         )
 
 
-def _as_entry(entry: Entry | str | tuple[str, float, float]) -> Entry:
+def _as_entry(entry: Entry | str | EntryValues) -> Entry:
     if isinstance(entry, Entry):
         return entry
     if isinstance(entry, str):
@@ -75,3 +122,32 @@ def paper_portfolio(scale: float = 0.5, crossover: float = 1.0) -> Portfolio:
 
 PAPER = paper_portfolio()
 """Sect. 2.1 and Table 2: rand/1, rand/2, rand-to-best/2, curr-to-rand/1 with F = 0.5 and CR = 1."""
+
+BEYOND = Portfolio(
+    (
+        Entry("curr-to-pbest/1", 0.5, 0.9, "F+CR"),
+        Entry("curr-to-pbest/1", 0.5, 0.5, "F+CR"),
+        Entry("curr-to-pbest/1", 0.5, 0.1, "F+CR"),
+        Entry("rand-to-pbest/1", 0.5, 0.9, "F+CR"),
+        Entry("rand/1", 0.5, 0.9, "F+CR"),
+        Entry("rand/1", 0.5, 0.3, "F+CR"),
+        Entry("rand/2", 0.5, 0.9, "F+CR"),
+        Entry("rand-to-best/2", 0.5, 0.9, "F+CR"),
+        Entry("curr-to-rand/1", 0.5, 1.0, "F"),
+        Entry("best/1", 0.5, 0.9, "F+CR"),
+        Entry("best/1", 0.5, 0.3, "F+CR"),
+        Entry("gauss", 1.0, 1.0),
+    )
+)
+"""Beyond the paper: twelve moves from bold to careful, made for a population that shrinks (see docs/beyond.md)."""
+
+PORTFOLIOS = {"paper": PAPER, "beyond": BEYOND}
+
+
+def as_portfolio(choice: str | Iterable[Entry | str | EntryValues]) -> Portfolio:
+    """A portfolio from its name or from its entries."""
+    if not isinstance(choice, str):
+        return Portfolio(choice)
+    if choice not in PORTFOLIOS:
+        raise choice_error("portfolio", choice, PORTFOLIOS)
+    return PORTFOLIOS[choice]

@@ -6,8 +6,9 @@ from numba import njit
 
 from deddqn.compiled import ENGINE, INNER
 from deddqn.de.bounds import repair
+from deddqn.de.moves import call_move
 from deddqn.de.state import Count
-from deddqn.de.strategies import mutate
+from deddqn.records import address_of_record
 from deddqn.streams import Stream, integer_below, uniform
 
 
@@ -26,11 +27,10 @@ def cross_over(rate, stream, parent, trial):
 
 
 @njit(**INNER)
-def propose(search, i, op):
-    """Write the trial of individual `i` by operator `op`, and note the choice."""
-    counts = search.counts
+def propose(search, move, i, op):
+    """Write the trial of individual `i` by operator `op`, and note the choice; `move` is the address of a move."""
     parent, trial = search.parents[i], search.trials[i]
     search.choices[i] = op
-    mutate(search.strategy[op], search.parents, i, search.donors[i], counts[Count.BEST], search.scale[op], trial)
-    cross_over(search.crossover[op], search.streams[Stream.SEARCH], parent, trial)
-    repair(counts[Count.REPAIR], trial, parent, search.search_lower, search.search_upper)
+    crossover = call_move(move, (address_of_record(search), i, op))
+    cross_over(crossover, search.streams[Stream.SEARCH], parent, trial)
+    repair(search.counts[Count.REPAIR], trial, parent, search.search_lower, search.search_upper)

@@ -7,25 +7,11 @@ import math
 from numba import njit
 
 from deddqn.compiled import ENGINE, INNER, copy, fill
+from deddqn.de.closing import call_close
 from deddqn.de.state import Count, End, Fact, Mark
 from deddqn.de.statistics import describe_parents
-
-LARGEST_IMPROVEMENT = 1e300  # keeps every sum of improvements finite
-
-
-@njit(**ENGINE)
-def improvement(reference, value, worst):
-    """How far `value` is below `reference`: 0 if it is not, at most 1e300.
-
-    A reference without a finite value counts as `worst`, the worst finite value known before.
-    """
-    if not math.isfinite(value):
-        return 0.0
-    if reference == math.inf:
-        reference = worst
-    if not value < reference:  # also when `worst` is -inf: nothing finite is known yet
-        return 0.0
-    return min(reference - value, LARGEST_IMPROVEMENT)
+from deddqn.de.targets import target_reached
+from deddqn.records import address_of_record
 
 
 @njit(**INNER)
@@ -50,8 +36,17 @@ def note_value(search, point, value):
 @njit(**INNER)
 def settle_parent(search, i, value):
     """Enter the value of individual `i` of the initial population."""
+    before = search.marks[Mark.F_BSF]
     search.fitness[i] = note_value(search, search.parents[i], value)
+    if search.counts[Count.RESTARTS]:
+        count_stagnation(search.counts, search.fitness[i] < before)
     search.counts[Count.CURSOR] += 1
+
+
+@njit(**ENGINE)
+def count_stagnation(counts, improved):
+    """Count an evaluation that did, or did not, improve f_bsf; those of the first population are not counted."""
+    counts[Count.STAGNATION] = 0 if improved else counts[Count.STAGNATION] + 1
 
 
 @njit(**INNER)
@@ -67,19 +62,9 @@ def settle_trial(search, i, value):
     value = note_value(search, search.trials[i], value)
     facts[Fact.TRIAL] = value
     search.values[i] = value
-    if value < facts[Fact.BSF]:
-        counts[Count.STAGNATION] = 0
-    else:
-        counts[Count.STAGNATION] += 1
+    count_stagnation(counts, value < facts[Fact.BSF])
     search.applications[search.choices[i]] += 1
     counts[Count.CURSOR] += 1
-
-
-@njit(**ENGINE)
-def target_reached(marks):
-    """True when the best so far is good enough to stop."""
-    best = marks[Mark.F_BSF]
-    return best <= marks[Mark.TARGET_VALUE] or best - marks[Mark.OPTIMUM] < marks[Mark.TARGET_ERROR]
 
 
 @njit(**INNER)
@@ -89,16 +74,6 @@ def generation_is_over(search):
     if counts[Count.CURSOR] >= counts[Count.GENERATION_SIZE]:
         return True
     return counts[Count.DEFERRED] == 0 and target_reached(search.marks)
-
-
-@njit(**INNER)
-def replace_parents(search):
-    """A settled trial takes its parent's place when it is not worse."""
-    parents, fitness, trials, values = search.parents, search.fitness, search.trials, search.values
-    for i in range(search.counts[Count.CURSOR]):
-        if values[i] <= fitness[i]:
-            fitness[i] = values[i]
-            copy(trials[i], parents[i])
 
 
 @njit(**INNER)
@@ -117,13 +92,13 @@ def begin_generation(search):
 
 
 @njit(**INNER)
-def finish_generation(search):
-    """Replacement and the start of the next generation; after the initial population only the latter."""
+def finish_generation(search, close):
+    """Close the generation and begin the next; after a new population only the latter. `close` is an address."""
     counts = search.counts
     if counts[Count.INITIALISED]:
-        replace_parents(search)
+        call_close(close, (address_of_record(search),))
         counts[Count.GENERATION] += 1
     else:
         counts[Count.INITIALISED] = 1
-        counts[Count.STAGNATION] = 0
+        counts[Count.RENUMBERED] = 0
     begin_generation(search)

@@ -7,10 +7,18 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import numpy as np
+from numba import njit
+
+from deddqn.compiled import ENGINE
+from deddqn.de.config import DEConfig
+from deddqn.de.portfolio import Portfolio
+from deddqn.de.strategies import ARCHIVE_DONORS, GAUSS
 from deddqn.records import Field, Layout
 from deddqn.streams import STATE_WORDS, Stream
 
 DONORS = 5
+MEANS = 6  # remembered per operator (H of L-SHADE)
 
 
 class Count(IntEnum):
@@ -36,6 +44,11 @@ class Count(IntEnum):
     ENDED = 17  # 0, or why the run ended: an `End`
     REPAIR = 18
     NOISY = 19
+    FINAL_POPULATION = 20  # what the population shrinks to; ALLOCATED if it does not
+    ARCHIVE_ROOM = 21  # most members of the archive now; 0: there is none
+    ARCHIVED = 22  # members of the archive
+    RENUMBERED = 23  # 1 when the population that begins is not the last one with its numbers: see `origin`
+    RESTARTS = 24
 
 
 class Mark(IntEnum):
@@ -50,6 +63,9 @@ class Mark(IntEnum):
     OPTIMUM = 6  # f_opt, NaN where unknown
     TARGET_ERROR = 7
     TARGET_VALUE = 8
+    PBEST = 9
+    ARCHIVE = 10  # its room in populations
+    RESTART_TOLERANCE = 11
 
 
 class Fact(IntEnum):
@@ -62,6 +78,16 @@ class Fact(IntEnum):
     WSF = 4  # worst so far before this trial
     MEDIAN = 5  # of the parents
     OPTIMUM = 6
+
+
+class Lesson(IntEnum):
+    """What a generation's successes teach one operator."""
+
+    LARGEST = 0  # improvement, the unit of the weights
+    WEIGHT = 1  # sum of w
+    SCALE = 2  # sum of w F
+    SCALE_SQUARED = 3
+    CROSSOVER = 4
 
 
 class End(IntEnum):
@@ -83,11 +109,12 @@ SEARCH = Layout(
     Field("search_lower", "float", ("D",), "bounds of trials, -inf where there is none"),
     Field("search_upper", "float", ("D",)),
     Field("strategy", "int", ("K",), "codes of the portfolio's strategies"),
-    Field("scale", "float", ("K",), "F"),
-    Field("crossover", "float", ("K",), "CR"),
+    Field("scale", "float", ("K",), "F, or where its mean starts"),
+    Field("crossover", "float", ("K",), "CR, or where its mean starts"),
+    Field("adapts", "int", ("K",), "which of them are drawn around learned means: an index of ADAPTS"),
     Field("applications", "int", ("K",), "settled trials per operator"),
     Field("best_point", "float", ("D",), "x_bsf"),
-    Field("parents", "float", ("NP", "D")),
+    Field("parents", "float", ("rows", "D"), "the population, and from row NP on the archive"),
     Field("fitness", "float", ("NP",), "of the parents; +inf where it is not finite or not known yet"),
     Field("trials", "float", ("NP", "D")),
     Field("values", "float", ("NP",), "told values of the trials"),
@@ -95,5 +122,39 @@ SEARCH = Layout(
     Field("donors", "int", ("NP", DONORS)),
     Field("choices", "int", ("NP",), "operators"),
     Field("order", "int", ("NP",), "parents from best to worst at the start of the generation"),
+    Field("picked", "int", (DONORS,), "donors of a trial of which one may be a member of the archive"),
+    Field("origin", "int", ("renumbered",), "old numbers of a renumbered population; -1 for new individuals"),
+    Field("weights", "float", ("sample",), "of the better half in a Gaussian sample"),
+    Field("used_scale", "float", ("adapted",), "F of the trials"),
+    Field("used_crossover", "float", ("adapted",), "CR of the trials"),
+    Field("scale_means", "float", ("K", "means"), "what success taught about F: the newest means of every operator"),
+    Field("crossover_means", "float", ("K", "means"), "... about CR"),
+    Field("lessons", "float", ("K", "lessons"), "sums over the successes of a generation: see `Lesson`"),
+    Field("taught", "int", ("K",), "generations that taught the operator something"),
 )
-"""The memory of a search with NP rows, D coordinates and K operators."""
+"""The memory of a search with NP individuals, D coordinates and K operators; see `search_sizes`."""
+
+
+def search_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> dict[str, int]:
+    """The sizes of a search's fields; what nobody uses takes no room."""
+    size, archived = config.population_size, archive_room(config.archive, config.population_size)
+    shrinks = config.final_population not in (None, size)
+    adapts = any(entry.adapts for entry in portfolio)
+    uses = {entry.strategy for entry in portfolio}
+    return {
+        "NP": size,
+        "D": dimension,
+        "K": len(portfolio),
+        "rows": size + (archived if uses & ARCHIVE_DONORS.keys() else 0),
+        "renumbered": size if shrinks or config.restart_tolerance > 0.0 else 0,
+        "sample": size if GAUSS in uses else 0,
+        "adapted": size if adapts else 0,
+        "means": MEANS if adapts else 0,
+        "lessons": len(Lesson) if adapts else 0,
+    }
+
+
+@njit(**ENGINE)
+def archive_room(rate, population):
+    """The most members of an archive of `rate` populations."""
+    return np.int64(rate * population + 0.5)

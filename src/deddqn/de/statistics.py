@@ -50,13 +50,20 @@ def mean_and_deviation(order, fitness, finite):
 
 
 @njit(**INNER)
+def rank_parents(search):
+    """Fill `order`."""
+    population, order = search.counts[Count.POPULATION], search.order
+    for k in range(population):
+        order[k] = k
+    sort_by_fitness(order, search.fitness, population)
+
+
+@njit(**INNER)
 def describe_parents(search):
     """Fill `order`, the index of the best parent, and MEAN, DEVIATION and MEDIAN of the finite values."""
     n = search.counts[Count.POPULATION]
     fitness, order, marks = search.fitness, search.order, search.marks
-    for k in range(n):
-        order[k] = k
-    sort_by_fitness(order, fitness, n)
+    rank_parents(search)
     search.counts[Count.BEST] = order[0]
     finite = 0
     while finite < n and fitness[order[finite]] < math.inf:

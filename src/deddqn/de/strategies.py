@@ -1,7 +1,11 @@
-"""The mutation strategies of Sect. 2.1. One signature for all; the donors r1..r5 are already drawn.
+"""The mutation strategies of Sect. 2.1 and their relatives. One signature for all; donors and guide are already drawn.
 
 Every kernel writes the mutant into `trial` from the parents of this generation: ``parents`` (NP, D), the
 individual `i`, its ``donors`` (5,), the index `best` of the best parent, and the scaling factor F as `scale`.
+
+The "pbest" strategies are those with "best" in their place, given another guide as `best` (one of the p NP best
+parents) and, as the donor that is subtracted last, perhaps a member of the archive. ``gauss`` is no sum of
+differences; it is in `deddqn.de.gauss`.
 """
 
 from __future__ import annotations
@@ -47,18 +51,59 @@ def curr_to_rand_1(parents, i, donors, best, scale, trial):
         trial[d] = base + scale * (parents[r1, d] - base + parents[r2, d] - parents[r3, d])
 
 
-STRATEGIES = {
+@njit(**ENGINE)
+def best_1(parents, i, donors, best, scale, trial):
+    """x_best + F (x_r1 - x_r2)."""
+    r1, r2 = donors[0], donors[1]
+    for d in range(trial.size):
+        trial[d] = parents[best, d] + scale * (parents[r1, d] - parents[r2, d])
+
+
+@njit(**ENGINE)
+def curr_to_best_1(parents, i, donors, best, scale, trial):
+    """x_i + F (x_best - x_i + x_r1 - x_r2)."""
+    r1, r2 = donors[0], donors[1]
+    for d in range(trial.size):
+        base = parents[i, d]
+        trial[d] = base + scale * (parents[best, d] - base + parents[r1, d] - parents[r2, d])
+
+
+@njit(**ENGINE)
+def rand_to_best_1(parents, i, donors, best, scale, trial):
+    """x_r1 + F (x_best - x_r1 + x_r2 - x_r3)."""
+    r1, r2, r3 = donors[0], donors[1], donors[2]
+    for d in range(trial.size):
+        base = parents[r1, d]
+        trial[d] = base + scale * (parents[best, d] - base + parents[r2, d] - parents[r3, d])
+
+
+PAPER_STRATEGIES = {
     "rand/1": rand_1,
     "rand/2": rand_2,
     "rand-to-best/2": rand_to_best_2,
     "curr-to-rand/1": curr_to_rand_1,
 }
-"""Name -> kernel; a strategy's code in a run is its position here, as `mutate` dispatches it."""
+"""Name -> kernel of the paper's four; a strategy's code is its position here, as `mutate` dispatches it."""
+
+FURTHER_STRATEGIES = {
+    "best/1": best_1,
+    "curr-to-best/1": curr_to_best_1,
+    "curr-to-pbest/1": curr_to_best_1,
+    "rand-to-pbest/1": rand_to_best_1,
+}
+"""Name -> kernel of the others that add differences; their codes go on from there, as `mutate_further` has them."""
+
+GAUSS = "gauss"
+STRATEGIES = (*PAPER_STRATEGIES, *FURTHER_STRATEGIES, GAUSS)
+"""All names; a strategy's code in a run is its position here."""
+
+ARCHIVE_DONORS = {"curr-to-pbest/1": 1, "rand-to-pbest/1": 2}
+"""The strategies that are guided by one of the best parents, and which of their donors may be from the archive."""
 
 
 @njit(**ENGINE)
 def mutate(code, parents, i, donors, best, scale, trial):
-    """Write the mutant of the strategy with this `code` into `trial`."""
+    """Write the mutant of the strategy of the paper with this `code` into `trial`."""
     if code == 0:
         rand_1(parents, i, donors, best, scale, trial)
     elif code == 1:
@@ -67,3 +112,16 @@ def mutate(code, parents, i, donors, best, scale, trial):
         rand_to_best_2(parents, i, donors, best, scale, trial)
     else:
         curr_to_rand_1(parents, i, donors, best, scale, trial)
+
+
+@njit(**ENGINE)
+def mutate_further(code, parents, i, donors, best, scale, trial):
+    """Write the mutant of any strategy that adds differences into `trial`."""
+    if code < 4:
+        mutate(code, parents, i, donors, best, scale, trial)
+    elif code == 4:
+        best_1(parents, i, donors, best, scale, trial)
+    elif code < 7:
+        curr_to_best_1(parents, i, donors, best, scale, trial)
+    else:
+        rand_to_best_1(parents, i, donors, best, scale, trial)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from deddqn.de.config import SMALLEST_POPULATION
-from deddqn.de.portfolio import Entry, Portfolio, paper_portfolio
+from deddqn.de.config import SMALLEST_POPULATION, config_for
+from deddqn.de.portfolio import PORTFOLIOS, Entry, Portfolio, paper_portfolio
 from deddqn.names import choice_error
 from deddqn.policies.policy import Policy
 from deddqn.policies.registry import best_policy, load_policy
@@ -159,18 +159,30 @@ def _design(init: str, size: int, dimension: int, place: tuple[int, str]) -> np.
 
 def choose_policy(policy: Any, portfolio: Any, scale: Any, crossover: Any) -> tuple[Policy, Portfolio]:
     """The policy and the portfolio that it chooses from: its own one, the paper's, or the one given."""
-    f, cr = number("scale", scale, 0.0), number("crossover", crossover, 0.0)
+    constants: dict[str, float] = {}
+    for argument, value in (("scale", scale), ("crossover", crossover)):
+        if value is not None:
+            constants[argument] = number(argument, value, 0.0)
     chosen = known_policy(policy if policy is not None else best_policy())
     own = getattr(chosen, "portfolio", None)
     if portfolio is not None:
-        moves = portfolio_of(portfolio, f, cr)
+        moves = portfolio_of(portfolio, constants)
         if policy is None and own is not None and [e.strategy for e in own] != [e.strategy for e in moves]:
             chosen = load_policy("random")
     elif own is not None:
-        moves = Portfolio(replace(entry, scale=f, crossover=cr) for entry in own)
+        moves = Portfolio(entry.with_constants(**constants) for entry in own)
     else:
-        moves = paper_portfolio(f, cr)
+        moves = paper_portfolio(**constants)
     return chosen, moves
+
+
+def population_of(size: Any, init: Any, policy: Policy) -> int:
+    """NP: that of an initial population, the one given, or what the policy was made with."""
+    if isinstance(init, list | np.ndarray):
+        return len(init)
+    if size is None:
+        return config_for(getattr(policy, "de", {})).population_size
+    return whole_number("population_size", size, SMALLEST_POPULATION)
 
 
 def known_policy(policy: Any) -> Policy:
@@ -183,13 +195,16 @@ def known_policy(policy: Any) -> Policy:
         raise ValueError(f"policy must be a known name or a policy file: {error}") from None
 
 
-def portfolio_of(portfolio: Any, scale: float, crossover: float) -> Portfolio:
+def portfolio_of(portfolio: Any, constants: dict[str, float]) -> Portfolio:
     """The portfolio that a user gave; names alone take the run's F and CR."""
-    rule = "portfolio must be a list of strategy names or (strategy, F, CR)"
+    if isinstance(portfolio, str) and portfolio in PORTFOLIOS:
+        return Portfolio(entry.with_constants(**constants) for entry in PORTFOLIOS[portfolio])
+    known = ", ".join(map(repr, PORTFOLIOS))
+    rule = f"portfolio must be a list of strategy names or (strategy, F, CR), or one of {known}"
     if isinstance(portfolio, str | bytes):
         raise ValueError(f"{rule}, got {portfolio!r}")
     try:
-        entries = [Entry(entry, scale, crossover) if isinstance(entry, str) else entry for entry in portfolio]
+        entries = [Entry(e).with_constants(**constants) if isinstance(e, str) else e for e in portfolio]
         made = Portfolio(entries)
         return Portfolio(replace(e, scale=float(e.scale), crossover=float(e.crossover)) for e in made)
     except (TypeError, ValueError, KeyError) as error:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from deddqn.compiled import address_of
+from deddqn.de.closing import CLOSE_SIGNATURE, closing_of
 from deddqn.de.config import REPAIRS, DEConfig
-from deddqn.de.portfolio import PAPER, Portfolio
-from deddqn.de.state import SEARCH, Count, Mark
+from deddqn.de.moves import MOVE_SIGNATURE, move_of
+from deddqn.de.portfolio import ADAPTS, PAPER, Portfolio
+from deddqn.de.state import SEARCH, Count, Mark, search_sizes
 from deddqn.engine.memory import EPISODE, Link
 from deddqn.features.state import OBSERVER, Tally, observer_sizes
 from deddqn.names import check_whole_number
@@ -18,6 +20,7 @@ from deddqn.policies.kernels import (
     END_SIGNATURE,
     LEARN_SIGNATURE,
     NO_SETUP,
+    RENUMBER_SIGNATURE,
     RESET_SIGNATURE,
 )
 from deddqn.policies.policy import CompiledPolicy, Policy
@@ -75,6 +78,11 @@ class EpisodeSpec:
         return self.observe or self.policy.needs_features
 
     @property
+    def renumbers(self) -> bool:
+        """Whether the population may shrink or begin anew."""
+        return search_sizes(self.portfolio, self.config, self.problem.dimension)["renumbered"] > 0
+
+    @property
     def memory_size(self) -> int:
         """float64 that the policy keeps in this run."""
         if not isinstance(self.policy, CompiledPolicy):
@@ -95,12 +103,11 @@ class EpisodeSpec:
 
     def sizes(self) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
         """The sizes of the fields of core, search and observer."""
-        size, k = self.config.population_size, len(self.portfolio)
         work = self.problem.objective.work_size
         return (
-            {"NP": size, "memory": self.memory_size, "work": work},
-            {"NP": size, "D": self.problem.dimension, "K": k},
-            observer_sizes(k, self.generations, self.window, self.state_rows),
+            {"NP": self.config.population_size, "memory": self.memory_size, "work": work},
+            search_sizes(self.portfolio, self.config, self.problem.dimension),
+            observer_sizes(len(self.portfolio), self.generations, self.window, self.state_rows),
         )
 
 
@@ -139,6 +146,8 @@ def bind(spec: EpisodeSpec, arena: np.ndarray) -> None:
     objective = spec.problem.objective
     links[Link.OBJECTIVE] = objective.address if spec.problem.evaluable else 0
     _link_array(links, Link.DATA, objective.data)
+    links[Link.MOVE] = address_of(move_of(spec.portfolio), MOVE_SIGNATURE)
+    links[Link.CLOSE] = address_of(closing_of(spec.portfolio, spec.config), CLOSE_SIGNATURE)
     links[Link.REWARD] = address_of(reward_kernel(spec.reward), REWARD_SIGNATURE)
     _link_array(links, Link.REWARD_SETUP, spec.reward_setup)
     _link_array(links, Link.SETUP, NO_SETUP)
@@ -150,6 +159,7 @@ def bind(spec: EpisodeSpec, arena: np.ndarray) -> None:
             (Link.RESET, kernels.reset, RESET_SIGNATURE),
             (Link.LEARN, kernels.learn, LEARN_SIGNATURE),
             (Link.END_GENERATION, kernels.end_generation, END_SIGNATURE),
+            (Link.RENUMBER, kernels.renumber if spec.renumbers else None, RENUMBER_SIGNATURE),
         ):
             links[link] = 0 if kernel is None else address_of(kernel, signature)
 
@@ -168,17 +178,24 @@ def _write_search(spec: EpisodeSpec, search: Record) -> None:
     counts[Count.DEFERRED] = config.updating == "deferred"
     counts[Count.REPAIR] = REPAIRS.index(config.repair)
     counts[Count.NOISY] = problem.noisy
+    counts[Count.FINAL_POPULATION] = config.final_population or config.population_size
+    counts[Count.ARCHIVE_ROOM] = len(search.parents) - config.population_size
     search.streams[:] = streams_at(spec.seed, problem.seed_name, problem.dimension, spec.repeat)
     search.lower[:], search.upper[:] = problem.lower, problem.upper
     search.search_lower[:] = problem.lower if problem.bounded else -np.inf
     search.search_upper[:] = problem.upper if problem.bounded else np.inf
     search.strategy[:], search.scale[:], search.crossover[:] = spec.portfolio.as_arrays()
+    search.adapts[:] = [ADAPTS.index(entry.adapts) for entry in spec.portfolio]
+    search.scale_means[:] = search.scale[:, None]
+    search.crossover_means[:] = search.crossover[:, None]
     search.fitness[:] = np.inf
     marks = search.marks
     marks[Mark.F_BSF], marks[Mark.F_WSF] = np.inf, -np.inf
     marks[Mark.DIAGONAL] = np.linalg.norm(problem.upper - problem.lower)
     marks[Mark.OPTIMUM] = np.nan if problem.optimum is None else problem.optimum
     marks[Mark.TARGET_ERROR], marks[Mark.TARGET_VALUE] = config.target_error, config.target_value
+    marks[Mark.PBEST], marks[Mark.ARCHIVE] = config.pbest, config.archive
+    marks[Mark.RESTART_TOLERANCE] = config.restart_tolerance
 
 
 def _write_observer(spec: EpisodeSpec, observer: Record) -> None:

@@ -9,7 +9,7 @@ from numba import njit
 
 from deddqn.compiled import ENGINE, copy, count_at
 from deddqn.de.state import Count, Mark
-from deddqn.engine.loop import advance, propose_pending
+from deddqn.engine.loop import advance, evaluate_population, propose_pending
 from deddqn.engine.memory import open_episode
 from deddqn.engine.outside import act, evaluate_proposed, observe
 
@@ -45,7 +45,7 @@ def record_lanes(arenas, turn, states, actions, rewards, ends, made):
         arena = arenas[lane]
         core, search, observer = open_episode(arena)
         counts, features = search.counts, observer.features
-        advance(arena, counts[Count.POPULATION])
+        evaluate_population(arena)
         k = 0
         while k < actions.shape[1] and not counts[Count.ENDED]:
             propose_pending(open_episode(arena))
@@ -53,6 +53,7 @@ def record_lanes(arenas, turn, states, actions, rewards, ends, made):
             i = evaluate_proposed(arena)
             actions[lane, k] = search.choices[i]
             rewards[lane, k] = core.rewards[i]
+            evaluate_population(arena)
             ends[lane, k] = counts[Count.ENDED] != 0
             k += 1
         made[lane] = k
@@ -82,8 +83,8 @@ def observe_lanes(arenas, turn, states):
         if lane >= len(arenas):
             break
         arena = arenas[lane]
-        _, search, observer = open_episode(arena)
-        advance(arena, search.counts[Count.POPULATION])
+        _, _, observer = open_episode(arena)
+        evaluate_population(arena)
         if observe(arena) >= 0:
             copy(observer.features, states[lane])
 
@@ -97,7 +98,7 @@ def act_lanes(arenas, turn, actions, rewards, ends, states):
             break
         arena = arenas[lane]
         core, search, observer = open_episode(arena)
-        advance(arena, search.counts[Count.POPULATION])
+        evaluate_population(arena)
         rewards[lane] = 0.0
         ends[lane] = search.counts[Count.ENDED] != 0
         if observe(arena) < 0:
@@ -105,6 +106,7 @@ def act_lanes(arenas, turn, actions, rewards, ends, states):
         act(arena, actions[lane])
         i = evaluate_proposed(arena)
         rewards[lane] = core.rewards[i]
+        evaluate_population(arena)
         ends[lane] = search.counts[Count.ENDED] != 0
         if observe(arena) >= 0:
             copy(observer.features, states[lane])

@@ -18,7 +18,7 @@ from deddqn.features.history import finish_history, metrics_of, note_application
 from deddqn.features.landscape import write_landscape
 from deddqn.features.state import Tally
 from deddqn.features.window import enter_window
-from deddqn.policies.kernels import call_choose, call_end_generation, call_learn, call_reset
+from deddqn.policies.kernels import call_choose, call_end_generation, call_learn, call_renumber, call_reset
 from deddqn.rewards import call_reward
 from deddqn.streams import Stream, standard_normal
 
@@ -62,14 +62,14 @@ def choose(episode, i):
 @njit(**INNER)
 def propose_pending(episode):
     """Propose what the next evaluation needs: one trial, or in deferred mode the whole generation."""
-    search = episode.search
-    counts = search.counts
+    core, search, _ = episode
+    counts, move = search.counts, core.links[Link.MOVE]
     wanted = counts[Count.GENERATION_SIZE] if counts[Count.DEFERRED] else counts[Count.TOLD] + 1
     while counts[Count.PROPOSED] < wanted:
         i = counts[Count.PROPOSED]
         if counts[Count.DRAWN] <= i:
             prepare(episode, i)
-        propose(search, i, choose(episode, i))
+        propose(search, move, i, choose(episode, i))
         counts[Count.PROPOSED] = i + 1
 
 
@@ -101,15 +101,18 @@ def settle(episode, i):
 def finish(episode):
     """End the generation for the search, the history and the policy."""
     core, search, observer = episode
-    initialised = search.counts[Count.INITIALISED]
-    finish_generation(search)
+    links, initialised = core.links, search.counts[Count.INITIALISED]
+    finish_generation(search, links[Link.CLOSE])
     if not initialised:
         return
     if observer.tallies[Tally.OBSERVED]:
         finish_history(observer)
-    links = core.links
     if links[Link.END_GENERATION]:
         call_end_generation(links[Link.END_GENERATION], (linked(links, Link.SETUP), core.memory))
+    counts = search.counts
+    if links[Link.RENUMBER] and counts[Count.RENUMBERED]:
+        origin = search.origin[: counts[Count.POPULATION]]
+        call_renumber(links[Link.RENUMBER], (linked(links, Link.SETUP), core.memory, origin))
 
 
 @njit(**INNER)
@@ -156,3 +159,11 @@ def advance(arena, until):
         i = counts[Count.TOLD]
         note_told(search, i, evaluate(episode, i))
         settle_told(episode)
+
+
+@njit(**ENGINE)
+def evaluate_population(arena):
+    """Evaluate a population that has no values yet: the first one, and every one after a restart."""
+    counts = open_episode(arena).search.counts
+    while not counts[Count.INITIALISED] and not counts[Count.ENDED]:
+        advance(arena, counts[Count.EVALUATIONS] - counts[Count.CURSOR] + counts[Count.GENERATION_SIZE])

@@ -31,6 +31,9 @@ class Link(IntEnum):
     REWARD_SETUP_SIZE = 11
     SEARCH = 12
     OBSERVER = 13
+    RENUMBER = 14
+    MOVE = 15
+    CLOSE = 16
 
 
 EPISODE = Layout(

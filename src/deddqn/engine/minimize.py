@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeResult
 
-from deddqn.engine.arguments import flag, whole_number
+from deddqn.engine.arguments import choose_policy, flag, population_of, whole_number
 from deddqn.engine.evaluators import is_parallel
 from deddqn.engine.optimizer import Optimizer
 from deddqn.engine.polish import Polish, polishing_share
@@ -33,11 +33,13 @@ def minimize(
     ftarget: float | None = None,
     tol: float = 0.0,
     atol: float = 0.0,
-    population_size: int = 100,
-    scale: float = 0.5,
-    crossover: float = 1.0,
+    population_size: int | None = None,
+    final_population: int | None = None,
+    scale: float | None = None,
+    crossover: float | None = None,
     repair: str = "clip",
     updating: str | None = None,
+    restart_tolerance: float | None = None,
     vectorized: bool = False,
     workers: Any = 1,
     x0: Any = None,
@@ -58,16 +60,20 @@ def minimize(
     bounds : (lower, upper) pairs, or scipy's ``Bounds``; finite.
     policy : who chooses the moves: a name (see ``deddqn policies``), the path of a policy file, or an object with
         the methods of `deddqn.policies.Policy`. The best shipped policy by default.
-    portfolio : the moves to choose from: strategy names, or (strategy, F, CR). The policy's own by default.
+    portfolio : the moves to choose from: strategy names, (strategy, F, CR), or (strategy, F, CR, adapts); or "paper"
+        or "beyond". The policy's own by default.
     maxfun : the most evaluations, exactly respected; the initial population counts.
     maxiter : the most generations.
     maxtime : seconds after which no further evaluation begins (with vectorized or a map-like: no generation);
         compiling the loop, once per installation, does not count.
     ftarget : stop when a value is not above this.
     tol, atol : stop when the deviation of the population's values is at most ``atol + tol * abs(mean)``.
-    population_size, scale, crossover : NP, F and CR.
+    population_size, scale, crossover : NP, F and CR; by default those of the policy (100, and the entries' own).
+    final_population : let the population shrink linearly over `maxfun` to this size.
     repair : "clip", "reflect" or "midpoint", for coordinates that leave the bounds.
     updating : "sequential" (the default) or "deferred", which vectorised and parallel functions need (and get).
+    restart_tolerance : begin anew with another population when values and coordinates are this close together,
+        relative to the range of all values and to the bounds; 0 never does.
     vectorized : `fun` takes (D, S) and returns (S,), as in scipy.
     workers : number of processes (-1: all cores), or a map-like. The result does not depend on it.
     x0 : a point to include in the initial population.
@@ -103,9 +109,10 @@ def minimize(
         raise ValueError("bounds must be given as (lower, upper) pairs, got None")
     flags = {"vectorized": vectorized, "polish": polish, "disp": disp}
     vectorized, polish, disp = (flag(name, value) for name, value in flags.items())
-    evaluations, size = whole_number("maxfun", maxfun, 1), whole_number("population_size", population_size, 6)
+    evaluations = whole_number("maxfun", maxfun, 1)
     if polish:
-        evaluations -= polishing_share(evaluations, len(init) if isinstance(init, list | np.ndarray) else size)
+        chosen, _ = choose_policy(policy, portfolio, scale, crossover)
+        evaluations -= polishing_share(evaluations, population_of(population_size, init, chosen))
     if updating is None:
         updating = "deferred" if is_parallel(vectorized, workers) else "sequential"
     optimizer = Optimizer(
@@ -118,10 +125,12 @@ def minimize(
         tol=tol,
         atol=atol,
         population_size=population_size,
+        final_population=final_population,
         scale=scale,
         crossover=crossover,
         repair=repair,
         updating=updating,
+        restart_tolerance=restart_tolerance,
         x0=x0,
         init=init,
         rng=rng,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeResult
 
-from deddqn.de.config import DEConfig
+from deddqn.de.config import SMALLEST_POPULATION, config_for
 from deddqn.de.state import Count, End, Mark
 from deddqn.engine.arguments import (
     check_start,
@@ -21,6 +21,7 @@ from deddqn.engine.arguments import (
     init_array,
     initial_population,
     number,
+    population_of,
     root_seed,
     split_bounds,
     whole_number,
@@ -85,11 +86,13 @@ class Optimizer:
         ftarget: float | None = None,
         tol: float = 0.0,
         atol: float = 0.0,
-        population_size: int = 100,
-        scale: float = 0.5,
-        crossover: float = 1.0,
+        population_size: int | None = None,
+        final_population: int | None = None,
+        scale: float | None = None,
+        crossover: float | None = None,
         repair: str = "clip",
         updating: str = "sequential",
+        restart_tolerance: float | None = None,
         x0: Any = None,
         init: Any = "uniform",
         rng: Any = None,
@@ -98,7 +101,8 @@ class Optimizer:
     ) -> None:
         problem = bounds if isinstance(bounds, Problem) else Problem.box(*split_bounds(bounds))
         box = (problem.lower, problem.upper)
-        size = whole_number("population_size", population_size, 6)
+        chosen, moves = choose_policy(policy, portfolio, scale, crossover)
+        size = population_of(population_size, init, chosen)
         if not isinstance(init, str):
             size = len(init_array(init, *box))
         evaluations = whole_number("maxfun", maxfun, 1)
@@ -111,14 +115,18 @@ class Optimizer:
             number("tol", tol, 0.0),
             number("atol", atol, 0.0),
         )
-        config = DEConfig(
-            population_size=size,
-            budget=evaluations,
+        given: dict[str, Any] = {"population_size": size, "budget": evaluations}
+        if final_population is not None:
+            given["final_population"] = whole_number("final_population", final_population, SMALLEST_POPULATION)
+        if restart_tolerance is not None:
+            given["restart_tolerance"] = number("restart_tolerance", restart_tolerance, 0.0)
+        config = config_for(
+            getattr(chosen, "de", {}),
+            **given,
             repair=repair,
             updating=updating,
             target_value=-np.inf if self._limits.ftarget is None else self._limits.ftarget,
         )
-        chosen, moves = choose_policy(policy, portfolio, scale, crossover)
         root = root_seed(rng, seed)
         spec = EpisodeSpec(problem=problem, policy=chosen, portfolio=moves, config=config, seed=root)
         start = check_start(x0, *box)
@@ -243,7 +251,7 @@ class Optimizer:
         limits, marks = self._limits, self._run.search.marks
         if limits.tol == 0.0 and limits.atol == 0.0:
             return False
-        finite = bool(np.isfinite(self._run.search.fitness).all())
+        finite = bool(np.isfinite(self._run.fitness).all())
         return finite and bool(marks[Mark.DEVIATION] <= limits.atol + limits.tol * abs(marks[Mark.MEAN]))
 
     @property
@@ -266,8 +274,8 @@ class Optimizer:
             nit=self._run.generation,
             success=found and bool(stopped) and not any(reason in _FAILURES for reason in stopped),
             message=self._result_message(stopped, found),
-            population=search.parents.copy(),
-            population_energies=search.fitness.copy(),
+            population=self._run.population.copy(),
+            population_energies=self._run.fitness.copy(),
             strategies=list(self._run.spec.portfolio.names),
             strategy_counts=search.applications.copy(),
             non_finite=int(search.counts[Count.NON_FINITE]),

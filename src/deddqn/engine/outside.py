@@ -9,7 +9,7 @@ from deddqn.de.propose import propose
 from deddqn.de.settle import generation_is_over
 from deddqn.de.state import Count
 from deddqn.engine.loop import evaluate, finish, note_told, prepare, propose_pending, settle, settle_told
-from deddqn.engine.memory import open_episode
+from deddqn.engine.memory import Link, open_episode
 
 
 @njit(**ENGINE)
@@ -53,9 +53,9 @@ def observe(arena):
 @njit(**ENGINE)
 def act(arena, op):
     """Propose the trial of the observed individual by operator `op`, which was chosen outside."""
-    search = open_episode(arena).search
+    core, search, _ = open_episode(arena)
     i = search.counts[Count.PROPOSED]
-    propose(search, i, op)
+    propose(search, core.links[Link.MOVE], i, op)
     search.counts[Count.PROPOSED] = i + 1
 
 

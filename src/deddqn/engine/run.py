@@ -28,7 +28,7 @@ class Run:
         write_episode(spec, self.arena)
         self._open()
         if population is not None:
-            self.search.parents[:] = population
+            self.search.parents[: len(population)] = population
         start(self.arena, population is None)
         if not self.compiled:
             generator = np.random.Generator(np.random.SFC64())
@@ -109,8 +109,18 @@ class Run:
 
     @property
     def points(self) -> np.ndarray:
-        """(NP, D) view: the initial population while it is evaluated, then the trials of the generation."""
-        return self.search.trials if self.search.counts[Count.INITIALISED] else self.search.parents
+        """(NP, D) view: a new population while it is evaluated, otherwise the trials of the generation."""
+        return self.search.trials if self.search.counts[Count.INITIALISED] else self.population
+
+    @property
+    def population(self) -> np.ndarray:
+        """(NP, D) view: the parents."""
+        return self.search.parents[: int(self.search.counts[Count.POPULATION])]
+
+    @property
+    def fitness(self) -> np.ndarray:
+        """(NP,) view: the parents' values."""
+        return self.search.fitness[: int(self.search.counts[Count.POPULATION])]
 
     @property
     def told(self) -> np.ndarray:
@@ -137,6 +147,8 @@ class Run:
                 policy.learn(i, int(search.choices[i]), parent, trial, best, worst, float(self.core.rewards[i]))
         if settled and outside.finish_if_over(self.arena) and not initial:
             policy.end_generation()
+            if search.counts[Count.RENUMBERED] and hasattr(policy, "renumber"):
+                policy.renumber(search.origin[: int(search.counts[Count.POPULATION])].copy())
 
     def advance(self, until: int) -> None:
         """Evaluate the problem until `until` evaluations are made in all, or the run ends."""

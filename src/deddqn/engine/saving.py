@@ -40,7 +40,7 @@ def state_of(run: Run) -> dict[str, Any]:
         "format": FORMAT,
         "problem": _problem_reference(run),
         "policy": _policy_reference(spec.policy),
-        "portfolio": [[e.strategy, e.scale, e.crossover] for e in spec.portfolio],
+        "portfolio": list(spec.portfolio.values),
         "config": asdict(spec.config),
         "seed": spec.seed,
         "repeat": spec.repeat,
@@ -151,7 +151,9 @@ def check_arena(spec: EpisodeSpec, arena: np.ndarray) -> None:
     theirs = EPISODE.view(arena, 0)
     same = [ours.links[k] == theirs.links[k] for k in (Link.SEARCH, Link.OBSERVER)]
     mine, counts = SEARCH.view(fresh, starts[1][1]).counts, SEARCH.view(arena, starts[1][1]).counts
-    same += [mine[k] == counts[k] for k in (Count.DIMENSION, Count.ALLOCATED, Count.N_OPS, Count.POPULATION)]
+    same += [mine[k] == counts[k] for k in (Count.DIMENSION, Count.ALLOCATED, Count.N_OPS, Count.FINAL_POPULATION)]
+    same += [counts[Count.FINAL_POPULATION] <= counts[Count.POPULATION] <= counts[Count.ALLOCATED]]
+    same += [0 <= counts[Count.ARCHIVED] <= counts[Count.ARCHIVE_ROOM] <= mine[Count.ARCHIVE_ROOM]]
     in_rows = (Count.GENERATION_SIZE, Count.DRAWN, Count.PROPOSED, Count.CURSOR, Count.TOLD)
     same += [0 <= counts[k] <= counts[Count.ALLOCATED] for k in in_rows]
     tallies = OBSERVER.view(arena, starts[2][1]).tallies

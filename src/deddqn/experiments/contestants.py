@@ -102,8 +102,10 @@ def _by_name(name: str) -> Contestant:
 
 
 def policy_fingerprint(policy: CompiledPolicy) -> str:
-    """The hash of a policy's constants: weights, probabilities, parameters."""
-    return _digest(policy.setup.tobytes())
+    """The hash of a policy's constants (weights, probabilities, parameters) and of its own moves and settings."""
+    own = repr(policy.portfolio.values) if policy.portfolio not in (None, PAPER) else ""
+    settings = repr(sorted(policy.de.items())) if policy.de else ""
+    return _digest(policy.setup.tobytes() + own.encode() + settings.encode())
 
 
 def method_fingerprint(method: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from deddqn.baselines.method import Trajectory, checkpoints
-from deddqn.de.config import DEConfig
+from deddqn.de.config import config_for
 from deddqn.de.portfolio import PAPER
 from deddqn.de.state import Count, Mark
 from deddqn.engine import EpisodeSpec, Lanes
@@ -87,7 +87,7 @@ def specs_of(policy: CompiledPolicy, problem: Problem, jobs: list[Job]) -> list[
     for job in jobs:
         settings = dict(job.settings)
         de: dict[str, Any] = {key: value for key, value in settings.items() if key not in NOT_DE}
-        config = DEConfig(**{**de, "budget": job.budget})
+        config = config_for(policy.de, **{**de, "budget": job.budget})
         seed = int(settings.get("seed", 0))
         portfolio = policy.portfolio or PAPER
         spec = EpisodeSpec(

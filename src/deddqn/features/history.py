@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import njit
 
 from deddqn.compiled import ENGINE, INNER, fill
-from deddqn.de.settle import LARGEST_IMPROVEMENT, improvement
+from deddqn.de.improvements import LARGEST_IMPROVEMENT, improvement
 from deddqn.de.state import Fact
 from deddqn.features.layout import HISTORY_BLOCKS, LANDSCAPE, METRICS
 from deddqn.features.state import Tally

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from deddqn.de import PAPER, DEConfig, Entry, Portfolio
+from deddqn.de.portfolio import EntryValues
 from deddqn.engine import EpisodeSpec
 from deddqn.engine.arguments import portfolio_of
 from deddqn.names import check_whole_number, choice_error, unknown_name
@@ -17,7 +18,7 @@ from deddqn.problems import SUITES, Problem, get
 from deddqn.rewards import NEEDS_OPTIMUM, NEEDS_SETUP, REWARDS, reward_kernel
 
 ProblemChoice = str | Problem | Iterable[str | Problem]
-PortfolioChoice = Portfolio | Iterable[Entry | str | tuple[str, float, float]]
+PortfolioChoice = str | Iterable[Entry | str | EntryValues]
 ARGUMENTS = ("problem", "reward", "portfolio", "max_dimension")
 ORDER_STREAM = 0x0DE  # spawn key of the shuffles, apart from those of the runs
 
@@ -78,7 +79,7 @@ class Episodes:
         return cls(
             problems=problems_of(problem),
             reward=reward,
-            portfolio=PAPER if portfolio is None else portfolio_of(portfolio, PAPER[0].scale, PAPER[0].crossover),
+            portfolio=PAPER if portfolio is None else portfolio_of(portfolio, {}),
             config=DEConfig(**settings),
             max_dimension=max_dimension,
         )

@@ -7,7 +7,7 @@ from numba import njit
 from deddqn.compiled import ENGINE, copy, fill
 from deddqn.de.state import Count, Mark
 from deddqn.engine.lane_kernels import next_lane
-from deddqn.engine.loop import advance
+from deddqn.engine.loop import evaluate_population
 from deddqn.engine.memory import open_episode
 from deddqn.engine.outside import act, evaluate_proposed, observe
 
@@ -31,10 +31,11 @@ def step_lanes(arenas, turn, actions, rewards, ends, states):
         core, search, observer = open_episode(arena)
         counts = search.counts
         rewards[lane] = 0.0
-        advance(arena, counts[Count.POPULATION])
+        evaluate_population(arena)
         if actions[lane] != NO_ACTION and observe(arena) >= 0:
             act(arena, actions[lane])
             rewards[lane] = core.rewards[evaluate_proposed(arena)]
+            evaluate_population(arena)
         ends[lane] = actions[lane] != NO_ACTION and counts[Count.ENDED] != 0
         if observe(arena) >= 0:
             copy(observer.features, states[lane])

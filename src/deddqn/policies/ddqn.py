@@ -6,7 +6,7 @@ In a policy file (see `files`) a network is ``layers.<k>.weight`` (outputs, inpu
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ def network_policy(
     max_dimension: int = 30,
     epsilon: float = 0.0,
     metadata: dict[str, Any] | None = None,
+    de: Mapping[str, Any] | None = None,
 ) -> CompiledPolicy:
     """A policy that takes the operator of highest Q-value. `weights` are ``(outputs, inputs)`` per layer."""
     _check_layers(weights, biases, len(portfolio))
@@ -48,6 +49,7 @@ def network_policy(
         portfolio=portfolio,
         max_dimension=max_dimension,
         metadata=metadata,
+        de=de,
     )
 
 
@@ -87,6 +89,7 @@ def save_policy(
     portfolio: Portfolio = PAPER,
     max_dimension: int = 30,
     provenance: dict[str, Any] | None = None,
+    de: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a policy file: to a temporary name first, then renamed. Non-finite weights are refused."""
     _check_layers(weights, biases, len(portfolio))
@@ -101,6 +104,7 @@ def save_policy(
         portfolio=portfolio,
         max_dimension=max_dimension,
         provenance=provenance,
+        de=de,
     )
 
 
@@ -117,6 +121,7 @@ def load_policy_file(path: str | os.PathLike[str]) -> CompiledPolicy:
             portfolio=Portfolio(tuple(entry) for entry in facts["portfolio"]),
             max_dimension=int(facts["max_dimension"]),
             metadata=facts,
+            de=facts.get("de"),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise PolicyFileError(f"{path}: {error}") from error

@@ -1,4 +1,5 @@
-"""Policy files: safetensors with JSON metadata (kind, portfolio, version of the features, dim^max, provenance).
+"""Policy files: safetensors with JSON metadata (kind, portfolio, settings, version of the features, dim^max,
+provenance).
 
 No pickle, nothing is executed; a file that is wrong, truncated or made for other features is refused with the reason.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from deddqn.de.config import check_own
 from deddqn.de.portfolio import Portfolio
 from deddqn.features.layout import LAYOUT_VERSION
 
@@ -33,17 +36,23 @@ def write_policy_file(
     portfolio: Portfolio,
     max_dimension: int,
     provenance: dict[str, Any] | None = None,
+    de: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write tensors and what is known about them: to a temporary name first, then renamed."""
+    """Write tensors and what is known about them: to a temporary name first, then renamed.
+
+    `de` are the settings that the policy needs (see `deddqn.de.config.OWN_SETTINGS`), where they are not the paper's.
+    """
     facts = {
         "format": FORMAT,
         "kind": kind,
         "name": name,
         "layout_version": LAYOUT_VERSION,
-        "portfolio": [[e.strategy, e.scale, e.crossover] for e in portfolio],
+        "portfolio": portfolio.values,
         "max_dimension": max_dimension,
         "provenance": provenance or {},
     }
+    if de:
+        facts["de"] = check_own(de)
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:

@@ -1,4 +1,4 @@
-"""The compiled form of a policy: four small kernels that the loop calls by address.
+"""The compiled form of a policy: up to five small kernels that the loop calls by address.
 
 =================  ==========================================================================================
 kernel             signature
@@ -7,10 +7,13 @@ kernel             signature
 ``choose``         ``(setup, memory, features, stream, n_ops, i) -> operator``
 ``learn``          ``(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward) -> 0``
 ``end_generation``  ``(setup, memory) -> 0``
+``renumber``       ``(setup, memory, origin) -> 0``
 =================  ==========================================================================================
 
 `setup` holds what the policy was made with (shared by all runs, never written), `memory` what it learned in this
 run, `stream` is the run's policy stream. `f_bsf` and `f_wsf` are the best and worst values after the trial.
+`renumber` follows `end_generation` when the population has shrunk or begins anew: individual k of the next generation
+had the number ``origin[k]`` before, or is new where that is -1. Policies that remember individuals need it.
 """
 
 from __future__ import annotations
@@ -20,18 +23,20 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from deddqn.compiled import STREAM, VECTOR, Kernel, caller_of
+from deddqn.compiled import NUMBERS, STREAM, VECTOR, Kernel, caller_of
 
 _INT, _FLOAT = types.int64, types.float64
 RESET_SIGNATURE = _INT(VECTOR, VECTOR, _INT, _INT)
 CHOOSE_SIGNATURE = _INT(VECTOR, VECTOR, VECTOR, STREAM, _INT, _INT)
 LEARN_SIGNATURE = _INT(VECTOR, VECTOR, _INT, _INT, _FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLOAT)
 END_SIGNATURE = _INT(VECTOR, VECTOR)
+RENUMBER_SIGNATURE = _INT(VECTOR, VECTOR, NUMBERS)
 
 call_reset = caller_of(RESET_SIGNATURE)
 call_choose = caller_of(CHOOSE_SIGNATURE)
 call_learn = caller_of(LEARN_SIGNATURE)
 call_end_generation = caller_of(END_SIGNATURE)
+call_renumber = caller_of(RENUMBER_SIGNATURE)
 
 
 class PolicyKernels(NamedTuple):
@@ -41,6 +46,7 @@ class PolicyKernels(NamedTuple):
     reset: Kernel | None = None
     learn: Kernel | None = None
     end_generation: Kernel | None = None
+    renumber: Kernel | None = None
 
 
 NO_SETUP = np.zeros(0)

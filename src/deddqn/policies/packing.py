@@ -26,8 +26,9 @@ def packed(policy: CompiledPolicy) -> dict[str, Any] | None:
         "kind": kind,
         "name": policy.name,
         "source": policy.source,
-        "portfolio": None if own is None else [[e.strategy, e.scale, e.crossover] for e in own],
+        "portfolio": None if own is None else list(own.values),
         "max_dimension": policy.max_dimension,
+        "de": policy.de,
         "setup": policy.setup.copy(),
     }
 
@@ -65,6 +66,7 @@ def _network(parts: dict[str, Any], setup: np.ndarray) -> CompiledPolicy:
         needs_features=True,
         portfolio=None if parts["portfolio"] is None else Portfolio(tuple(entry) for entry in parts["portfolio"]),
         max_dimension=int(parts["max_dimension"]),
+        de=parts["de"],
     )
 
 

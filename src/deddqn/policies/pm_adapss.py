@@ -31,7 +31,7 @@ import numpy as np
 from numba import njit
 
 from deddqn.compiled import ENGINE
-from deddqn.de.settle import improvement
+from deddqn.de.improvements import improvement
 from deddqn.policies.kernels import PolicyKernels
 from deddqn.policies.matching import (
     PROBABILITY,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from deddqn.de.config import check_own
 from deddqn.de.portfolio import Portfolio
 from deddqn.policies.kernels import NO_SETUP, PolicyKernels
 
@@ -17,7 +18,9 @@ class Policy(Protocol):
 
     ``reset`` once per run; then for every individual ``choose`` (the number of an operator of the portfolio) and,
     once the trial is evaluated, ``learn``; and ``end_generation`` after replacement. `features` is the state of
-    Table 1, or an empty array when ``needs_features`` is False.
+    Table 1, or an empty array when ``needs_features`` is False. A policy that remembers individuals by their number
+    may have a method ``renumber(origin)`` too: where the population has shrunk or begins anew, it follows
+    ``end_generation``, and individual k had the number ``origin[k]`` before (-1: it is new).
     """
 
     name: str
@@ -54,6 +57,7 @@ class CompiledPolicy:
     needs_features : whether ``choose`` reads the state.
     portfolio : the portfolio that the policy was made for; None if any will do.
     max_dimension : dim^max of Table 1 row 5.
+    de : settings of `DEConfig` that the policy was made with, where they are not the paper's: defaults of its runs.
     """
 
     def __init__(
@@ -67,6 +71,7 @@ class CompiledPolicy:
         portfolio: Portfolio | None = None,
         max_dimension: int = 30,
         metadata: dict[str, Any] | None = None,
+        de: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = name
         self.kernels = kernels
@@ -76,6 +81,7 @@ class CompiledPolicy:
         self.portfolio = portfolio
         self.max_dimension = max_dimension
         self.metadata = metadata or {}
+        self.de = check_own(de or {})
         self.source: str | None = None  # the name or path that `load_policy` was given
         self._n_ops = 0
 
@@ -114,13 +120,18 @@ class CompiledPolicy:
         if self.kernels.end_generation is not None:
             self.kernels.end_generation(self.setup, self._memory)
 
+    def renumber(self, origin: np.ndarray) -> None:
+        """See `Policy`."""
+        if self.kernels.renumber is not None:
+            self.kernels.renumber(self.setup, self._memory, origin)
+
 
 def _strategies(portfolio: Portfolio) -> list[str]:
     return [entry.strategy for entry in portfolio]
 
 
 def _describe(portfolio: Portfolio) -> str:
-    return ", ".join(f"{e.strategy} (F={e.scale:g}, CR={e.crossover:g})" for e in portfolio)
+    return ", ".join(f"{e.strategy} ({e.parameters})" for e in portfolio)
 
 
 def _stream_of(rng: np.random.Generator) -> np.ndarray:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -137,8 +138,16 @@ def end_generation(setup, memory):
     memory[DIVERSITY] = DIVERSITY_UNIT * math.log(relative)
     memory[SUCCESS] = memory[IMPROVED] / settled
     memory[DISTANCE_SUM] = memory[DECIDED] = memory[IMPROVED] = memory[SETTLED] = 0.0
-    if settled < n_pop or n_pop < 2:  # a truncated generation is the last one
-        return 0
+    if settled == n_pop:  # a truncated generation is the last one
+        rank_individuals(memory, n_ops, n_pop)
+    return 0
+
+
+@njit(**ENGINE)
+def rank_individuals(memory, n_ops, n_pop):
+    """Write the ranks of all individuals from their values."""
+    if n_pop < 2:
+        return
     ranks = memory[SLOTS + n_ops : SLOTS + n_ops + n_pop]
     values = memory[SLOTS + n_ops + n_pop : SLOTS + n_ops + 2 * n_pop]
     order = small_integers_at(memory.ctypes.data + 8 * (SLOTS + n_ops + 2 * n_pop), (n_pop,))
@@ -147,6 +156,21 @@ def end_generation(setup, memory):
     sort_by_fitness(order, values, n_pop)
     for k in range(n_pop):
         ranks[order[k]] = k / (n_pop - 1)
+
+
+@njit(**ENGINE)
+def renumber(setup, memory, origin):
+    """Take over what is known of the individuals that stay; new ones have the rank 0.5."""
+    n_ops, old, n_pop = np.int64(memory[OPERATORS]), np.int64(memory[POPULATION]), origin.size
+    first = SLOTS + n_ops
+    memory[POPULATION] = n_pop
+    for k in range(n_pop):  # origin[k] >= k: what is still to be read is not yet overwritten
+        if origin[k] < 0:
+            memory[first + k] = 0.5
+        else:
+            memory[first + n_pop + k] = memory[first + old + origin[k]]
+    if origin[0] >= 0:
+        rank_individuals(memory, n_ops, n_pop)
     return 0
 
 
@@ -157,6 +181,7 @@ def softmax_policy(
     portfolio: Portfolio = PAPER,
     max_dimension: int = 30,
     metadata: dict[str, Any] | None = None,
+    de: Mapping[str, Any] | None = None,
 ) -> CompiledPolicy:
     """The policy with these weights (operators, facts)."""
     table = np.ascontiguousarray(weights, dtype=np.float64)
@@ -166,13 +191,14 @@ def softmax_policy(
         raise PolicyFileError("weights must be finite, got some that are not")
     return CompiledPolicy(
         name,
-        PolicyKernels(choose, reset, learn, end_generation),
+        PolicyKernels(choose, reset, learn, end_generation, renumber),
         setup=table.ravel().copy(),
         memory_size=memory_size,
         needs_features=True,
         portfolio=portfolio,
         max_dimension=max_dimension,
         metadata=metadata,
+        de=de,
     )
 
 
@@ -184,6 +210,7 @@ def save_softmax(
     portfolio: Portfolio = PAPER,
     max_dimension: int = 30,
     provenance: dict[str, Any] | None = None,
+    de: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a policy file; weights that are not finite are refused."""
     softmax_policy(weights, portfolio=portfolio)
@@ -195,6 +222,7 @@ def save_softmax(
         portfolio=portfolio,
         max_dimension=max_dimension,
         provenance=provenance,
+        de=de,
     )
 
 

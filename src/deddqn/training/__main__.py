@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run_settings(values: Mapping[str, Any], out: Path, *, resume: bool = False) -> int:
-    """Train, or with the preset "search" search, as the settings say."""
+    """Train, or with one of the presets of the search search, as the settings say."""
     try:
         print(learn(config_of(values), out, resume=resume).summary)
     except TrainingFailed as error:

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deddqn.de.config import DEConfig
-from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.names import choice_error
 from deddqn.problems import Problem, get, suite
 from deddqn.rewards import reward_kernel
-from deddqn.training.settings import check, from_values, read_values, to_values
+from deddqn.training.settings import RunSettings, check, from_values, read_values, to_values
 
 LOSSES = ("squared", "huber")
 TARGETS = ("periodic", "soft")
@@ -21,14 +19,13 @@ STATE_TYPES = ("float32", "float16")
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingConfig:
+class TrainingConfig(RunSettings):
     """Everything that determines a training. One lane, batch 64, ratio 64 and one decision per tick: Algorithm 1.
 
     Parameters
     ----------
     suite, problems : what is trained on: a named suite, or (if given) problems by name.
-    portfolio : the operators, as (strategy, F, CR).
-    population_size, budget : NP and FE^max of every run.
+    portfolio, population_size, budget, .. : how runs search, see `RunSettings`.
     reward, reward_scale : name of the reward; the constant that the learner multiplies it with.
     hidden : widths of the hidden layers.
     learning_rate, gamma, epsilon : of Adam, of future rewards, of random decisions.
@@ -56,9 +53,6 @@ class TrainingConfig:
 
     suite: str = "cec2005-train"
     problems: tuple[str, ...] = ()
-    portfolio: tuple[tuple[str, float, float], ...] = tuple((e.strategy, e.scale, e.crossover) for e in PAPER)
-    population_size: int = 100
-    budget: int = 10_000
     reward: str = "R2"
     reward_scale: float = 1.0
     hidden: tuple[int, ...] = (100, 100, 100, 100)
@@ -121,14 +115,6 @@ class TrainingConfig:
         reward_kernel(self.reward)
         self.de_config()
         self.operators()
-
-    def operators(self) -> Portfolio:
-        """The portfolio as an object."""
-        return Portfolio(self.portfolio)
-
-    def de_config(self) -> DEConfig:
-        """The settings of the runs."""
-        return DEConfig(population_size=self.population_size, budget=self.budget)
 
     def training_problems(self) -> list[Problem]:
         """The problems that are trained on."""

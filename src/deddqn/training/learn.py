@@ -16,10 +16,7 @@ from deddqn.names import choice_error
 from deddqn.problems.packages import need
 from deddqn.training.checkpoint import checkpoints
 from deddqn.training.config import PRESETS, TrainingConfig
-from deddqn.training.search import Search, SearchConfig
-
-SEARCH = "search"
-"""The preset of the direct search; all others train networks."""
+from deddqn.training.search import SEARCH_PRESETS, Search, SearchConfig
 
 
 class TrainingFailed(RuntimeError):
@@ -38,10 +35,10 @@ class Learned:
 def config_of(values: Mapping[str, Any]) -> TrainingConfig | SearchConfig:
     """Checked settings from JSON values; ``"preset"`` says which kind, and where they start from."""
     name = values.get("preset")
-    if name == SEARCH:
+    if name in SEARCH_PRESETS:
         return SearchConfig.from_json(values)
     if name is not None and name not in PRESETS:
-        raise choice_error("preset", name, [*PRESETS, SEARCH])
+        raise choice_error("preset", name, [*PRESETS, *SEARCH_PRESETS])
     return TrainingConfig.from_json(values)
 
 

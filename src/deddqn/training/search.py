@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from deddqn.de.config import DEConfig
-from deddqn.de.portfolio import PAPER, Portfolio
+from deddqn.de.portfolio import BEYOND
+from deddqn.names import choice_error
 from deddqn.policies.softmax import FACTS, N_FACTS, save_softmax, softmax_policy
 from deddqn.problems import Problem, get, suite
 from deddqn.training.checkpoint import checkpoints, load_checkpoint, save_checkpoint
@@ -25,19 +25,19 @@ from deddqn.training.cma import CMAES
 from deddqn.training.evaluate import HELD_OUT, evaluate, evaluate_all, rank_score, rank_scores, reference_errors
 from deddqn.training.log import TrainingLog
 from deddqn.training.provenance import commit, versions
-from deddqn.training.settings import check, from_values, to_values
+from deddqn.training.settings import RunSettings, check, from_values, to_values
 
 VALIDATION = HELD_OUT + 500_000_000
 """Repeats that decide which generation's mean is kept; neither searched on nor reported."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchConfig:
+class SearchConfig(RunSettings):
     """Everything that determines a search.
 
     Parameters
     ----------
-    suite, problems, portfolio, population_size, budget : as in `TrainingConfig`.
+    suite, problems, portfolio, population_size, budget, .. : as in `TrainingConfig`.
     generations, candidates, repeats : of CMA-ES; runs of a candidate per problem and generation.
     sigma : the initial standard deviation of every weight.
     reference_repeats : runs per reference policy and problem.
@@ -47,9 +47,6 @@ class SearchConfig:
 
     suite: str = "cec2005-train"
     problems: tuple[str, ...] = ()
-    portfolio: tuple[tuple[str, float, float], ...] = tuple((e.strategy, e.scale, e.crossover) for e in PAPER)
-    population_size: int = 100
-    budget: int = 10_000
     generations: int = 100
     candidates: int = 16
     repeats: int = 1
@@ -67,16 +64,29 @@ class SearchConfig:
         for name in ("generations", "repeats", "reference_repeats", "evaluate_every", "evaluate_repeats"):
             check(name, getattr(self, name) >= 1, "at least 1", getattr(self, name))
         check("candidates", self.candidates >= 4, "at least 4", self.candidates)
+        self.de_config()
+        self.operators()
         check("sigma", 0.0 < self.sigma < float("inf"), "a positive number", self.sigma)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> SearchConfig:
-        """Settings from JSON values; an unknown key is an error."""
-        return from_values(cls, {}, {key: value for key, value in values.items() if key != "preset"})
+        """Settings from JSON values; ``"preset"`` names where they start from. An unknown key is an error."""
+        given = dict(values)
+        name = given.pop("preset", "search")
+        if name not in SEARCH_PRESETS:
+            raise choice_error("preset", name, SEARCH_PRESETS)
+        return from_values(cls, SEARCH_PRESETS[name], given)
 
     def to_json(self) -> dict[str, Any]:
         """The settings as JSON values."""
         return to_values(self)
+
+
+SEARCH_PRESETS: dict[str, dict[str, Any]] = {
+    "search": {},
+    "search-x": {"portfolio": BEYOND.values, "final_population": 10},
+}
+"""Named settings: the paper's portfolio, and the one beyond it with a shrinking population."""
 
 
 class Search:
@@ -103,7 +113,7 @@ class Search:
         self.out.mkdir(parents=True, exist_ok=True)
         named = [get(name) for name in config.problems] if config.problems else suite(config.suite)
         self.problems = list(problems) if problems is not None else named
-        self.portfolio = Portfolio(config.portfolio)
+        self.portfolio = config.operators()
         self.free = (len(self.portfolio) - 1, N_FACTS)  # the first operator's weights are 0: only differences count
         self.cma = CMAES(np.zeros(self.free[0] * self.free[1]), config.sigma, config.candidates, config.seed)
         self.best, self.best_score, self.evaluations = self.cma.mean.copy(), -np.inf, 0
@@ -120,13 +130,22 @@ class Search:
 
     @property
     def _made_for(self) -> dict[str, Any]:
-        return {"portfolio": self.portfolio, "max_dimension": max(p.dimension for p in self.problems)}
+        widest = max(p.dimension for p in self.problems)
+        return {
+            "portfolio": self.portfolio,
+            "max_dimension": widest,
+            "de": self.config.de_config().own_settings(),
+        }
 
     @property
     def _settings(self) -> dict[str, Any]:
-        de = DEConfig(population_size=self.config.population_size, budget=self.config.budget)
         threads = self.config.threads or None
-        return {"config": de, "portfolio": self.portfolio, "seed": self.config.seed, "threads": threads}
+        return {
+            "config": self.config.de_config(),
+            "portfolio": self.portfolio,
+            "seed": self.config.seed,
+            "threads": threads,
+        }
 
     def run(self) -> float:
         """Search until done, stopped or out of time; return the best validated rank score."""

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from deddqn.de.config import DEConfig
+from deddqn.de.portfolio import PAPER, EntryValues, Portfolio, as_portfolio
 from deddqn.names import suggestion
 
 T = TypeVar("T")
@@ -19,9 +21,47 @@ def check(name: str, holds: bool, rule: str, value: object) -> None:
         raise ValueError(f"{name} must be {rule}, got {value}")
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """How the runs of a training search.
+
+    Parameters
+    ----------
+    portfolio : the operators, as (strategy, F, CR) or (strategy, F, CR, adapts); in JSON also a name: "beyond".
+    population_size, budget : NP and FE^max of every run.
+    final_population : what NP shrinks to over the budget (0: it does not).
+    pbest, archive, restart_tolerance : as in `DEConfig`.
+    """
+
+    portfolio: tuple[EntryValues, ...] = PAPER.values
+    population_size: int = 100
+    budget: int = 10_000
+    final_population: int = 0
+    pbest: float = DEConfig.pbest
+    archive: float = DEConfig.archive
+    restart_tolerance: float = DEConfig.restart_tolerance
+
+    def operators(self) -> Portfolio:
+        """The portfolio as an object."""
+        return Portfolio(self.portfolio)
+
+    def de_config(self) -> DEConfig:
+        """The settings of the runs."""
+        return DEConfig(
+            population_size=self.population_size,
+            budget=self.budget,
+            final_population=self.final_population or None,
+            pbest=self.pbest,
+            archive=self.archive,
+            restart_tolerance=self.restart_tolerance,
+        )
+
+
 def from_values(kind: type[T], base: Mapping[str, Any], given: Mapping[str, Any]) -> T:
     """A settings dataclass from the values of a preset and those that were given."""
     known = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    if isinstance(given.get("portfolio"), str):
+        given = {**given, "portfolio": as_portfolio(given["portfolio"]).values}
     for key, value in given.items():
         if key not in known:
             raise ValueError(f"unknown setting {key!r}; {suggestion(key, known)}Known: {', '.join(known)}")

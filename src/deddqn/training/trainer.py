@@ -213,7 +213,11 @@ class Trainer:
 
     @property
     def _made_for(self) -> dict[str, Any]:
-        return {"portfolio": self.portfolio, "max_dimension": max(p.dimension for p in self.problems)}
+        return {
+            "portfolio": self.portfolio,
+            "max_dimension": max(p.dimension for p in self.problems),
+            "de": self.config.de_config().own_settings(),
+        }
 
     def save(self) -> None:
         """Write a checkpoint of everything, or (light) of what was learned."""

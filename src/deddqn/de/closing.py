@@ -1,0 +1,68 @@
+"""Closing: what happens to the population when a generation is settled, by kernels that the loop calls by address.
+
+In the paper better trials replace their parents, and that is all. Portfolios that learn, keep an archive, shrink or
+restart come with the other kernel; a run compiles only the one that it uses.
+"""
+
+from __future__ import annotations
+
+from numba import njit, types
+
+from deddqn.compiled import ENGINE, INNER, Kernel, caller_of, copy
+from deddqn.de.config import DEConfig
+from deddqn.de.parameters import learn_parameters
+from deddqn.de.pick import archive_parent
+from deddqn.de.population import restart_if_converged, shrink_population
+from deddqn.de.portfolio import Portfolio
+from deddqn.de.state import SEARCH, Count, search_sizes
+
+CLOSE_SIGNATURE = types.int64(types.int64)
+"""close(address of the search) -> 0"""
+
+call_close = caller_of(CLOSE_SIGNATURE)
+SEARCH_AT = SEARCH.at
+
+
+@njit(**INNER)
+def replace_parents(search):
+    """A settled trial takes its parent's place when it is not worse."""
+    parents, fitness, trials, values = search.parents, search.fitness, search.trials, search.values
+    for i in range(search.counts[Count.CURSOR]):
+        if values[i] <= fitness[i]:
+            fitness[i] = values[i]
+            copy(trials[i], parents[i])
+
+
+@njit(**INNER)
+def archive_parents(search):
+    """Keep the parents that are about to be replaced by better trials."""
+    for i in range(search.counts[Count.CURSOR]):
+        if search.values[i] < search.fitness[i]:
+            archive_parent(search, i)
+
+
+@njit(**ENGINE)
+def close_paper(address):
+    """Replacement alone."""
+    replace_parents(SEARCH_AT(address))
+    return 0
+
+
+@njit(**ENGINE)
+def close_any(address):
+    """Learn F and CR, keep what is replaced, replace, shrink, and begin anew where the population has converged."""
+    search = SEARCH_AT(address)
+    search.counts[Count.RENUMBERED] = 0
+    learn_parameters(search)
+    archive_parents(search)
+    replace_parents(search)
+    shrink_population(search)
+    restart_if_converged(search)
+    return 0
+
+
+def closing_of(portfolio: Portfolio, config: DEConfig) -> Kernel:
+    """The kernel that closes the generations of a run."""
+    sizes = search_sizes(portfolio, config, 1)
+    plain = sizes["rows"] == sizes["NP"] and not sizes["renumbered"] and not sizes["adapted"]
+    return close_paper if plain else close_any

@@ -1,0 +1,55 @@
+"""Moves: mutants written into `trials`, by kernels that the loop calls by address.
+
+A run compiles only what its portfolio uses: the paper's strategies with constant F and CR need no more than their
+formulas; adapted parameters, guides, the archive and the Gaussian sample come with the portfolios that have them.
+"""
+
+from __future__ import annotations
+
+from numba import njit, types
+
+from deddqn.compiled import ENGINE, Kernel, caller_of
+from deddqn.de.gauss import sample_better_half
+from deddqn.de.parameters import parameters_of
+from deddqn.de.pick import ARCHIVE_DONOR, draw_from_archive, draw_guide
+from deddqn.de.portfolio import Portfolio
+from deddqn.de.state import SEARCH, Count
+from deddqn.de.strategies import GAUSS, PAPER_STRATEGIES, STRATEGIES, mutate, mutate_further
+
+MOVE_SIGNATURE = types.float64(types.int64, types.int64, types.int64)
+"""move(address of the search, i, op) -> CR of the trial"""
+
+call_move = caller_of(MOVE_SIGNATURE)
+SEARCH_AT = SEARCH.at
+GAUSS_CODE = STRATEGIES.index(GAUSS)
+
+
+@njit(**ENGINE)
+def paper_move(address, i, op):
+    """The paper's strategies with constant F and CR."""
+    search = SEARCH_AT(address)
+    best, donors = search.counts[Count.BEST], search.donors[i]
+    mutate(search.strategy[op], search.parents, i, donors, best, search.scale[op], search.trials[i])
+    return search.crossover[op]
+
+
+@njit(**ENGINE)
+def any_move(address, i, op):
+    """Every strategy; F and CR may be drawn, and so may guide and archived donor."""
+    search = SEARCH_AT(address)
+    code, guide, donors = search.strategy[op], search.counts[Count.BEST], search.donors[i]
+    scale, crossover = parameters_of(search, i, op)
+    if code == GAUSS_CODE:
+        sample_better_half(search, scale, search.trials[i])
+        return crossover
+    if ARCHIVE_DONOR[code] >= 0:
+        guide = draw_guide(search)
+        donors = draw_from_archive(search, i, ARCHIVE_DONOR[code])
+    mutate_further(code, search.parents, i, donors, guide, scale, search.trials[i])
+    return crossover
+
+
+def move_of(portfolio: Portfolio) -> Kernel:
+    """The kernel that makes the moves of a portfolio."""
+    plain = all(entry.strategy in PAPER_STRATEGIES and not entry.adapts for entry in portfolio)
+    return paper_move if plain else any_move

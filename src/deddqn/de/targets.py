@@ -1,0 +1,15 @@
+"""Targets: when a run may stop."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from deddqn.compiled import ENGINE
+from deddqn.de.state import Mark
+
+
+@njit(**ENGINE)
+def target_reached(marks):
+    """True when the best so far is good enough to stop."""
+    best = marks[Mark.F_BSF]
+    return best <= marks[Mark.TARGET_VALUE] or best - marks[Mark.OPTIMUM] < marks[Mark.TARGET_ERROR]

@@ -1,0 +1,163 @@
+"""What must hold for every run beyond the paper, whatever its sizes, portfolio and objective (Hypothesis)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deddqn.de import BEYOND, DEConfig, Entry, Portfolio
+from deddqn.de.portfolio import ADAPTS
+from deddqn.de.state import Count, End, Mark
+from deddqn.de.strategies import STRATEGIES
+from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.engine.episode import write_episode
+from deddqn.engine.loop import start
+from deddqn.engine.memory import Episode, view_episode
+from deddqn.engine.outside import ask_points, observe, tell_value
+from deddqn.policies import uniform_policy
+from deddqn.problems import Problem, get
+from tests.engine.test_properties import Tape, any_value, check_donors, check_features
+
+any_entry = st.builds(
+    Entry, st.sampled_from(STRATEGIES), st.floats(1e-3, 1.0), st.floats(0.0, 1.0), st.sampled_from(ADAPTS)
+)
+
+
+@st.composite
+def any_run(draw: st.DrawFn) -> EpisodeSpec:
+    dimension, low = draw(st.integers(1, 4)), draw(st.floats(-1e6, 1e6))
+    width = draw(st.sampled_from([0.0, 1e-9, 1.0, 1e6]))
+    tape = Tape(draw(st.lists(any_value, min_size=1, max_size=12)))
+    problem = Problem.from_function(tape, [(low, low + width)] * dimension)
+    population = draw(st.integers(6, 15))
+    return EpisodeSpec(
+        problem=problem,
+        policy=uniform_policy(),
+        portfolio=Portfolio(draw(st.lists(any_entry, min_size=1, max_size=5))),
+        config=DEConfig(
+            population_size=population,
+            budget=draw(st.integers(1, 90)),
+            updating=draw(st.sampled_from(["sequential", "deferred"])),
+            final_population=draw(st.none() | st.integers(6, population)),
+            pbest=draw(st.floats(1e-9, 1.0)),
+            archive=draw(st.floats(0.0, 3.0)),
+            restart_tolerance=draw(st.sampled_from([0.0, 0.3])),
+        ),
+        seed=draw(st.integers(0, 1000)),
+        observe=True,
+        generations=3,
+        window=4,
+    )
+
+
+def check_sizes(spec: EpisodeSpec, search: object, before: int) -> int:
+    """NP never grows and keeps to its schedule; the archive keeps to its room. Returns NP."""
+    counts, config = search.counts, spec.config
+    population = int(counts[Count.POPULATION])
+    final = config.final_population or config.population_size
+    assert final <= population <= before
+    if counts[Count.GENERATION] and counts[Count.CURSOR] == 0 and counts[Count.INITIALISED]:
+        spent = counts[Count.EVALUATIONS] / config.budget
+        assert (
+            abs(population - (config.population_size + (final - config.population_size) * spent))
+            <= 0.5 + (config.population_size - final) * population / config.budget
+        )  # a new population may have been evaluated since
+    uses = {entry.strategy for entry in spec.portfolio} & {"curr-to-pbest/1", "rand-to-pbest/1"}
+    room = math.floor(config.archive * population + 0.5) if uses else 0
+    assert 0 <= counts[Count.ARCHIVED] <= counts[Count.ARCHIVE_ROOM] == room
+    return population
+
+
+def check_means(search: object) -> None:
+    assert np.all((search.scale_means > 0.0) & (search.scale_means <= 1.0))
+    assert np.all((search.crossover_means >= 0.0) & (search.crossover_means <= 1.0))
+
+
+@settings(max_examples=150, deadline=None)
+@given(any_run())
+def test_every_run(spec: EpisodeSpec) -> None:
+    arena = np.full(spec.size, np.nan)
+    write_episode(spec, arena)
+    _, search, observer = view_episode(arena)
+    start(arena, True)
+    problem, tape = spec.problem, spec.problem.objective.python.function
+    best, seen, population, initial = math.inf, 0, spec.config.population_size, 0
+    while not search.counts[Count.ENDED]:
+        population = check_sizes(spec, search, population)
+        check_means(search)
+        if (i := observe(arena)) >= 0:
+            check_features(observer.features, len(spec.portfolio))
+            check_donors(search.donors[i], i, population)
+        asked, place = ask_points(arena), int(search.counts[Count.TOLD])
+        assert place < asked <= population
+        initial += 0 if search.counts[Count.INITIALISED] else 1
+        points = search.trials if search.counts[Count.INITIALISED] else search.parents
+        assert np.all((points[place] >= problem.lower) & (points[place] <= problem.upper))
+        tell_value(arena, place, tape(points[place].copy()))
+        seen += 1
+        assert search.marks[Mark.F_BSF] <= best
+        best = search.marks[Mark.F_BSF]
+    assert search.counts[Count.ENDED] == End.BUDGET
+    assert search.counts[Count.EVALUATIONS] == seen == spec.config.budget
+    assert search.applications.sum() == seen - initial
+    assert np.isfinite(search.parents).all() and not np.isnan(search.fitness).any()
+
+
+def finished(**changes: object) -> Episode:
+    config = DEConfig(population_size=60, budget=4000, final_population=10)
+    spec = EpisodeSpec(problem=get("cec2005:F6/d10"), policy=uniform_policy(), portfolio=BEYOND, config=config)
+    lanes = Lanes([replace(spec, **changes)], threads=1)
+    lanes.advance()
+    return lanes.episodes[0]
+
+
+def test_a_shrinking_population_keeps_its_best() -> None:
+    search = finished().search
+    assert search.counts[Count.POPULATION] == 10
+    assert search.fitness[:10].min() == search.marks[Mark.F_BSF]
+    assert np.all(search.fitness[10:] == np.inf)
+    np.testing.assert_array_equal(search.parents[search.counts[Count.BEST]], search.best_point)
+
+
+def test_success_moves_the_means() -> None:
+    search = finished().search
+    adapting = search.adapts > 0
+    assert np.all(search.taught[adapting] > 6) and np.all(search.taught[~adapting] == 0)
+    assert not np.any(search.scale_means[adapting] == 0.5)
+    assert np.all(search.scale_means[~adapting] == search.scale[~adapting, None])
+
+
+def test_the_adapted_numbers_have_their_distributions() -> None:
+    """F ~ Cauchy(0.5, 0.1) in (0, 1], CR ~ Normal(0.5, 0.1): by their quartiles, before anything is learned."""
+    from deddqn.de.parameters import draw_crossover, draw_scale
+
+    stream = np.array([1, 2, 3, 4], dtype=np.uint64)
+    rates = np.array([draw_crossover(stream, 0.5) for _ in range(4000)])
+    scales = np.array([draw_scale(stream, 0.5) for _ in range(4000)])
+    np.testing.assert_allclose(np.quantile(rates, [0.25, 0.5, 0.75]), [0.4326, 0.5, 0.5674], atol=0.01)
+    kept = 0.5 + math.atan(5.0) / math.pi  # the share of the Cauchy numbers that are positive
+    for share in (0.25, 0.5, 0.75):
+        quantile = 0.5 + 0.1 * math.tan(math.pi * (1.0 - kept * (1.0 - share) - 0.5))
+        assert abs(np.quantile(scales, share) - quantile) < 0.015
+    assert scales.min() > 0.0 and scales.max() == 1.0
+
+
+def test_the_gaussian_sample_has_mean_and_covariance_of_the_better_half() -> None:
+    problem = Problem.from_function(lambda x: float(x[0]), [(-1.0, 1.0)] * 2)
+    config = DEConfig(population_size=4000, budget=8000, updating="deferred")
+    spec = EpisodeSpec(
+        problem=problem, policy=uniform_policy(), portfolio=Portfolio([("gauss", 1.0, 1.0)]), config=config
+    )
+    problem.bounded = False
+    lanes = Lanes([spec], threads=1)
+    search = lanes.episodes[0].search
+    lanes.advance(4000)
+    better = search.parents[search.order[:2000]].copy()
+    lanes.advance(7999)
+    trials = search.trials[:3999]
+    np.testing.assert_allclose(trials.mean(axis=0), better.mean(axis=0), atol=0.04)
+    np.testing.assert_allclose(np.cov(trials.T), np.cov(better.T), atol=0.03)

@@ -1,0 +1,310 @@
+"""Whole runs beyond the paper, compared with the slow reference after every step (see `test_against_reference`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deddqn.de import BEYOND, DEConfig, Portfolio
+from deddqn.de.state import Count, End
+from deddqn.de.strategies import STRATEGIES
+from deddqn.engine import EpisodeSpec
+from deddqn.engine.episode import write_episode
+from deddqn.engine.loop import start
+from deddqn.engine.memory import view_episode
+from deddqn.engine.outside import ask_points, finish_if_over, note_value, observe, settle_next, tell_value
+from deddqn.policies import load_policy
+from deddqn.problems import Problem
+from deddqn.streams import Stream
+from tests.engine.streams_by_hand import RawStream
+from tests.engine.test_against_reference import (
+    TOLERANCE,
+    Objective,
+    compare_after_settling,
+    compare_marks,
+    compare_rewards,
+    constant,
+    equal,
+    holes,
+    huge,
+    near,
+    never_finite,
+    rarely_finite,
+    rastrigin,
+    sphere,
+    terraces,
+    tiny,
+    widest,
+)
+from tests.reference.beyond_reference import BeyondReference, Entries
+
+CONSTANT: Entries = [(name, 0.7, rate) for name in STRATEGIES[4:] for rate in (1.0, 0.4)]
+PBEST: Entries = [("curr-to-pbest/1", 0.6, 0.9, "CR"), ("rand-to-pbest/1", 0.8, 0.0, "F"), ("rand/1", 0.5, 1.0)]
+GAUSS: Entries = [("gauss", 1.3, 1.0), ("gauss", 0.9, 0.5, "F+CR"), ("curr-to-best/1", 0.5, 0.5, "F+CR")]
+BOLD: Entries = [("best/1", 1.0, 1.0, "F"), ("best/1", 0.4, 0.2, "F+CR")]
+TWELVE: Entries = list(BEYOND.values)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One run to compare; `more` are settings of `DEConfig` that only this engine has."""
+
+    objective: Objective
+    population: int
+    dimension: int
+    portfolio: Entries
+    budget: int
+    more: dict[str, Any] = field(default_factory=dict)
+    deferred: bool = False
+    repair: str = "clip"
+    optimum: float | None = None
+    target_error: float = 1e-8
+    seed: int = 1
+    window: int = 12
+    ends: End = End.BUDGET
+
+    def __str__(self) -> str:
+        mode = "deferred" if self.deferred else "sequential"
+        more = "-".join(f"{key}{value}" for key, value in self.more.items())
+        sizes = f"NP{self.population}-D{self.dimension}-K{len(self.portfolio)}"
+        return f"{self.objective.__name__}-{sizes}-{mode}-{more}"
+
+
+FEATURES_EVERY = 7
+SHRINK = {"final_population": 6}
+RESTARTING = {"restart_tolerance": 0.2}
+SCENARIOS = [
+    Scenario(sphere, 20, 3, CONSTANT, 400),
+    Scenario(rastrigin, 12, 10, CONSTANT, 300, SHRINK, repair="reflect"),
+    Scenario(sphere, 6, 1, CONSTANT, 200, {"archive": 2.6}, deferred=True),
+    Scenario(sphere, 20, 2, PBEST, 600, {"archive": 0.3, "pbest": 0.4}),
+    Scenario(rastrigin, 30, 10, PBEST, 700, {**SHRINK, "archive": 2.6}, repair="midpoint"),
+    Scenario(rastrigin, 30, 2, PBEST, 500, {**SHRINK, "archive": 0.0}, deferred=True),
+    Scenario(sphere, 15, 1, GAUSS, 400, SHRINK),
+    Scenario(rastrigin, 16, 10, GAUSS, 300, deferred=True, repair="reflect"),
+    Scenario(sphere, 9, 2, BOLD, 400, {"final_population": 9}),
+    Scenario(sphere, 100, 10, TWELVE, 500, {"final_population": 10}),
+    Scenario(rastrigin, 40, 2, TWELVE, 900, {"final_population": 10, "pbest": 1.0}),
+    Scenario(rastrigin, 40, 1, TWELVE, 600, SHRINK, deferred=True, repair="midpoint"),
+    # values that are no numbers, equal, huge and tiny
+    Scenario(holes, 14, 2, TWELVE, 400, SHRINK),
+    Scenario(holes, 14, 10, TWELVE, 300, SHRINK, deferred=True),
+    Scenario(never_finite, 10, 2, TWELVE, 150, {**SHRINK, **RESTARTING}),
+    Scenario(never_finite, 10, 1, PBEST, 100, SHRINK, deferred=True),
+    Scenario(rarely_finite, 10, 1, TWELVE, 300, SHRINK, seed=8),
+    Scenario(constant, 12, 2, TWELVE, 200, {**SHRINK, **RESTARTING}),
+    Scenario(terraces, 15, 2, TWELVE, 400, SHRINK, deferred=True),
+    Scenario(huge, 12, 2, TWELVE, 300, SHRINK),
+    Scenario(widest, 12, 2, TWELVE, 300, SHRINK, deferred=True),
+    Scenario(tiny, 12, 2, TWELVE, 300, SHRINK),
+    # new populations
+    Scenario(sphere, 10, 1, BOLD, 800, RESTARTING),
+    Scenario(sphere, 12, 2, TWELVE, 900, {**SHRINK, **RESTARTING}, seed=3),
+    Scenario(terraces, 12, 1, PBEST, 800, RESTARTING, deferred=True),
+    Scenario(holes, 12, 2, TWELVE, 900, {**SHRINK, **RESTARTING}, deferred=True, seed=3),
+    # ends: a truncated generation, a budget below NP, the target
+    Scenario(sphere, 12, 2, TWELVE, 33, SHRINK),
+    Scenario(sphere, 12, 2, TWELVE, 7, SHRINK, deferred=True),
+    Scenario(sphere, 20, 2, TWELVE, 3000, SHRINK, optimum=0.0, target_error=1e-4, ends=End.TARGET),
+    Scenario(sphere, 20, 2, TWELVE, 3000, SHRINK, optimum=0.0, target_error=1e-4, deferred=True, ends=End.TARGET),
+    Scenario(rastrigin, 8, 2, BOLD, 3000, RESTARTING, optimum=-330.0, target_error=0.9, seed=2, ends=End.TARGET),
+]
+
+
+class Comparison:
+    """The engine and the reference side by side through one run."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        box = [(-5.0 - 0.25 * d, 5.0 + 0.5 * d) for d in range(scenario.dimension)]
+        problem = Problem.from_function(scenario.objective, box, optimum=scenario.optimum)
+        config = DEConfig(
+            population_size=scenario.population,
+            budget=scenario.budget,
+            repair=scenario.repair,
+            updating="deferred" if scenario.deferred else "sequential",
+            target_error=scenario.target_error,
+            **scenario.more,
+        )
+        self.spec = EpisodeSpec(
+            problem=problem,
+            policy=load_policy("random"),
+            portfolio=Portfolio(scenario.portfolio),
+            config=config,
+            seed=scenario.seed,
+            observe=True,
+            window=scenario.window,
+            generations=4,
+        )
+        self.arena = np.full(self.spec.size, np.nan)
+        write_episode(self.spec, self.arena)
+        self.episode = view_episode(self.arena)
+        self.search = self.episode.search
+        self.stream = RawStream(self.search.streams[Stream.SEARCH])
+        self.initial_stream = RawStream(self.search.streams[Stream.INIT])
+        self.order = np.random.default_rng(scenario.seed)
+        self.reference = BeyondReference(
+            lower=problem.lower,
+            upper=problem.upper,
+            portfolio=scenario.portfolio,
+            source=self.stream,
+            initial_source=self.initial_stream,
+            population_size=scenario.population,
+            budget=scenario.budget,
+            optimum=scenario.optimum,
+            target_error=scenario.target_error,
+            window_size=scenario.window,
+            generations=4,
+            repair=scenario.repair,
+            deferred=scenario.deferred,
+            **scenario.more,
+        )
+
+    def count(self, which: Count) -> int:
+        return int(self.search.counts[which])
+
+    def initialise(self) -> None:
+        problem = self.spec.problem
+        population = self.initial_stream.population(self.scenario.population, problem.lower, problem.upper)
+        start(self.arena, True)
+        equal(self.search.parents[: len(population)], population, "initial population")
+        values = [self.scenario.objective(point) for point in population]
+        self.reference.initialise(population, values)
+        while not self.count(Count.INITIALISED):
+            tell_value(self.arena, self.count(Count.TOLD), values[self.count(Count.TOLD)])
+        self.compare_generation("initial")
+
+    def compare_generation(self, where: str) -> None:
+        search, reference, size = self.search, self.reference, self.reference.population_size
+        compare_marks(self.episode, reference, where)
+        equal(self.count(Count.POPULATION), size, f"{where}: NP")
+        equal(search.parents[:size], reference.population, f"{where}: population")
+        equal(search.fitness[:size], reference.fitness, f"{where}: fitness")
+        equal(self.count(Count.GENERATION), reference.generation, f"{where}: generation")
+        equal(self.count(Count.ENDED) != End.NOT_YET, reference.ended, f"{where}: ended")
+        equal(self.count(Count.STAGNATION), reference.stagnation, f"{where}: stagnation")
+        equal(self.count(Count.RESTARTS), reference.restarts, f"{where}: restarts")
+        equal(self.count(Count.INITIALISED), not reference.waiting, f"{where}: initialised")
+        if reference.current_generation:
+            return
+        self.compare_learned(where)
+        if reference.origin is not None:
+            assert self.count(Count.RENUMBERED), where
+            equal(search.origin[:size], reference.origin, f"{where}: origin")
+
+    def compare_learned(self, where: str) -> None:
+        search, reference = self.search, self.reference
+        members, first = self.count(Count.ARCHIVED), self.count(Count.ALLOCATED)
+        equal(members, len(reference.archive), f"{where}: archived")
+        equal(self.count(Count.ARCHIVE_ROOM), reference.archive_room, f"{where}: room of the archive")
+        if members:
+            equal(search.parents[first : first + members], reference.archive, f"{where}: archive")
+        if search.scale_means.size:
+            scales, rates = zip(*reference.means, strict=True)
+            near(search.scale_means, scales, f"{where}: means of F")
+            near(search.crossover_means, rates, f"{where}: means of CR", absolute=TOLERANCE)
+
+    def decide(self, i: int) -> np.ndarray:
+        where = f"generation {self.reference.generation}, individual {i}"
+        search, rows = self.search, self.episode.observer
+        donors = self.stream.donors(i, self.reference.population_size)
+        equal(search.donors[i], donors, f"{where}: donors")
+        if (self.reference.evaluations + i) % FEATURES_EVERY == 0:  # the reference takes its time for them
+            features = rows.states[i] if self.scenario.deferred else rows.features
+            near(features, self.reference.features(i, donors), f"{where}: features", absolute=TOLERANCE)
+        expected = self.reference.drawn_trial(i, donors, int(search.choices[i]))
+        near(search.trials[i], expected, f"{where}: trial", absolute=TOLERANCE)
+        return search.trials[i].copy()
+
+    def check_settled(self, i: int, point: np.ndarray, value: float) -> None:
+        where = f"generation {self.reference.generation}, individual {i}, settled"
+        rewards = self.reference.commit(i, int(self.search.choices[i]), point, value)
+        compare_rewards(self.episode, i, "R2", rewards, where)
+        compare_after_settling(self.episode, self.reference, where)
+
+    def step_sequential(self) -> None:
+        i = observe(self.arena)
+        assert ask_points(self.arena) == i + 1
+        point = self.decide(i)
+        value = self.scenario.objective(point)
+        tell_value(self.arena, i, value)
+        self.check_settled(i, point, value)
+        self.compare_generation(f"after individual {i}")
+
+    def step_deferred(self) -> None:
+        size = ask_points(self.arena)
+        assert size == self.reference.decisions_left
+        points = [self.decide(i) for i in range(size)]
+        values = [self.scenario.objective(point) for point in points]
+        for i in self.order.permutation(size):
+            note_value(self.arena, i, values[i])
+        for i in range(size):
+            assert settle_next(self.arena) == i
+            if i < size - 1:
+                self.check_settled(i, points[i], values[i])
+        assert finish_if_over(self.arena)
+        self.reference.commit(size - 1, int(self.search.choices[size - 1]), points[-1], values[-1])
+        self.compare_generation("after the generation")
+
+    def new_population(self) -> None:
+        """Values of a population after a restart: the engine asks for them as for the first ones."""
+        size = ask_points(self.arena)
+        first = self.count(Count.TOLD)
+        assert observe(self.arena) == -1
+        points = self.search.parents[:size].copy()
+        values = [self.scenario.objective(point) for point in points]
+        for i in self.order.permutation(range(first, size)):
+            tell_value(self.arena, i, values[i])
+        for i in range(first, size):
+            self.reference.take_value(i, values[i])
+            if self.reference.ended:
+                break
+        self.compare_generation("a new population")
+
+    def run(self) -> None:
+        self.initialise()
+        while not self.count(Count.ENDED):
+            if self.reference.waiting:
+                self.new_population()
+            elif self.scenario.deferred:
+                self.step_deferred()
+            else:
+                self.step_sequential()
+            assert [int(word) for word in self.search.streams[Stream.SEARCH]] == self.stream.words
+            assert [int(word) for word in self.search.streams[Stream.INIT]] == self.initial_stream.words
+        assert self.reference.ended
+        assert self.count(Count.ENDED) == self.scenario.ends
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
+def test_every_step_of_a_run(scenario: Scenario) -> None:
+    comparison = Comparison(scenario)
+    comparison.run()
+    reference, final = comparison.reference, scenario.more.get("final_population", scenario.population)
+    if scenario.ends == End.BUDGET and scenario.budget > scenario.population:
+        assert reference.population_size == final
+    if "restart_tolerance" in scenario.more and scenario.objective in (sphere, rastrigin, terraces, holes):
+        assert reference.restarts > 0
+    if scenario.more.get("archive") == 0.3:
+        assert len(reference.archive) == 6
+
+
+def test_the_scenarios_cover_the_matrix() -> None:
+    for deferred in (False, True):
+        chosen = [s for s in SCENARIOS if s.deferred == deferred]
+        assert {entry[0] for s in chosen for entry in s.portfolio} == set(STRATEGIES)
+        assert {s.dimension for s in chosen} >= {1, 2, 10}
+        assert {s.ends for s in chosen} == {End.BUDGET, End.TARGET}
+
+
+def test_the_paper_is_a_special_case() -> None:
+    """Settings that change nothing leave the same run behind as none."""
+    base = Scenario(rastrigin, 12, 3, [("rand/1", 0.5, 0.9), ("rand-to-best/2", 0.5, 1.0)], 200)
+    plain, same = (Comparison(replace(base, more=more)) for more in ({}, {"final_population": 12, "archive": 3.0}))
+    plain.run()
+    same.run()
+    assert plain.arena.size == same.arena.size
+    equal(plain.search.parents, same.search.parents, "population")

@@ -1,0 +1,238 @@
+"""The search beyond the paper, as plainly as `de_reference`: archive, adapted F and CR, shrinking and new populations.
+
+What is random comes from a source of raw numbers that is handed in (``integer_below``, ``uniform``, ``normal``,
+``mask``, ``population``); the reference says what is drawn, and in which order. Everything else follows the papers:
+JADE (Zhang and Sanderson 2009) for pbest and archive, SHADE (Tanabe and Fukunaga 2013) for F and CR, L-SHADE (2014)
+for the size of the population. The Gaussian sample is formed from its mean and the deviations from it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .de_reference import FloatArray, ReferenceRun, clipped, improvement, mutant, stored_value
+
+MEMORY = 6
+SPREAD = 0.1
+Entries = list[tuple[str, float, float] | tuple[str, float, float, str]]
+
+
+def rounded(value: float) -> int:
+    return math.floor(value + 0.5)
+
+
+def lehmer_mean(values: Sequence[float], weights: Sequence[float]) -> float:
+    above = math.fsum(w * v * v for v, w in zip(values, weights, strict=True))
+    return above / math.fsum(w * v for v, w in zip(values, weights, strict=True))
+
+
+def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float:
+    return math.fsum(w * v for v, w in zip(values, weights, strict=True)) / math.fsum(weights)
+
+
+class BeyondReference(ReferenceRun):
+    """A reference run with the settings beyond the paper. ``trial`` and ``commit`` are called as in `ReferenceRun`."""
+
+    def __init__(
+        self,
+        *,
+        portfolio: Entries,
+        source: Any,
+        initial_source: Any,
+        final_population: int | None = None,
+        pbest: float = 0.11,
+        archive: float = 1.0,
+        restart_tolerance: float = 0.0,
+        **settings: Any,
+    ) -> None:
+        super().__init__(portfolio=[entry[:3] for entry in portfolio], **settings)
+        self.source, self.initial_source = source, initial_source
+        self.adapts = [set(entry[3].split("+")) - {""} if len(entry) == 4 else set() for entry in portfolio]
+        self.first_population = self.population_size
+        self.final_population = final_population or self.population_size
+        self.pbest, self.archive_rate, self.restart_tolerance = pbest, archive, restart_tolerance
+        self.uses_archive = any("pbest" in entry[0] for entry in portfolio)
+        self.restarts = 0
+        self.waiting = False  # for the values of a new population
+        self.origin: list[int] | None = None  # old numbers, where the last generation changed them
+        self._forget()
+
+    def _forget(self) -> None:
+        self.archive: list[FloatArray] = []
+        self.means = [([scale] * MEMORY, [rate] * MEMORY) for _, scale, rate in self.portfolio]
+        self.oldest = [0 for _ in self.portfolio]
+        self.used: dict[int, tuple[float, float]] = {}
+
+    # -- F and CR
+
+    def _parameters(self, i: int, op: int) -> tuple[float, float]:
+        _, scale, rate = self.portfolio[op]
+        if self.adapts[op]:
+            slot = self.source.integer_below(MEMORY)
+            scale_means, rate_means = self.means[op]
+            if "CR" in self.adapts[op]:
+                rate = clipped(rate_means[slot] + SPREAD * self.source.normal(), 0.0, 1.0)
+            if "F" in self.adapts[op]:
+                scale = self._cauchy(scale_means[slot])
+        self.used[i] = (scale, rate)
+        return scale, rate
+
+    def _cauchy(self, centre: float) -> float:
+        value = 0.0
+        while value <= 0.0:
+            value = centre + SPREAD * math.tan(math.pi * (self.source.uniform() - 0.5))
+        return min(value, 1.0)
+
+    def _learn(self) -> None:
+        """The newest means of every operator that improved on some parent, weighted by how much."""
+        successes: dict[int, list[tuple[float, float, float]]] = {}
+        for i, op, value in self.settled:
+            gain = improvement(float(self.fitness[i]), value, self.f_wsf)
+            if gain > 0.0:
+                successes.setdefault(op, []).append((gain, *self.used[i]))
+        for op, found in successes.items():
+            if not self.adapts[op]:
+                continue
+            largest = max(gain for gain, _, _ in found)
+            weights = [gain / largest for gain, _, _ in found]
+            place = self.oldest[op] % MEMORY
+            if "F" in self.adapts[op]:
+                self.means[op][0][place] = lehmer_mean([scale for _, scale, _ in found], weights)
+            if "CR" in self.adapts[op]:
+                self.means[op][1][place] = weighted_mean([rate for _, _, rate in found], weights)
+            self.oldest[op] += 1
+
+    # -- trials
+
+    def _ranking(self) -> list[int]:
+        return sorted(range(self.population_size), key=lambda k: (float(self.fitness[k]), k))
+
+    def drawn_trial(self, i: int, donors: Sequence[int], op: int) -> FloatArray:
+        """The trial of parent i: F and CR, mutant and crossover mask are drawn here, in this order."""
+        scale, rate = self._parameters(i, op)
+        mutated = self._mutant(i, donors, self.portfolio[op][0], scale)
+        mask = self.source.mask(rate, self.dimension)
+        return self._crossed_and_repaired(self.population[i], mutated, mask)
+
+    def _mutant(self, i: int, donors: Sequence[int], strategy: str, scale: float) -> FloatArray:
+        points = [self.population[k] for k in donors]
+        parent, best = self.population[i], self.population[self.best_index]
+        with np.errstate(over="ignore", invalid="ignore"):
+            if strategy == "best/1":
+                return best + scale * (points[0] - points[1])
+            if strategy == "curr-to-best/1":
+                return parent + scale * (best - parent + points[0] - points[1])
+            if strategy == "curr-to-pbest/1":
+                guide = self._guide()
+                other = self._parent_or_archived(points[1], others_used=1)
+                return parent + scale * (guide - parent + points[0] - other)
+            if strategy == "rand-to-pbest/1":
+                guide = self._guide()
+                other = self._parent_or_archived(points[2], others_used=2)
+                return points[0] + scale * (guide - points[0] + points[1] - other)
+            if strategy == "gauss":
+                return self._gaussian_sample(scale)
+        return mutant(strategy, scale, parent, best, points)
+
+    def _guide(self) -> FloatArray:
+        count = min(max(2, rounded(self.pbest * self.population_size)), self.population_size)
+        return self.population[self._ranking()[self.source.integer_below(count)]]
+
+    def _parent_or_archived(self, parent: FloatArray, others_used: int) -> FloatArray:
+        """One of the parents that are not used yet (`parent` was drawn from them) and of the archive, all alike."""
+        left = self.population_size - 1 - others_used
+        place = self.source.integer_below(left + len(self.archive))
+        return parent if place < left else self.archive[place - left]
+
+    def _gaussian_sample(self, scale: float) -> FloatArray:
+        better = self.population[self._ranking()[: self.population_size // 2]]
+        deviations = better - better.mean(axis=0)
+        numbers = np.array([self.source.normal() for _ in better])
+        return better.mean(axis=0) + scale * (numbers @ deviations) / math.sqrt(len(better))
+
+    # -- the end of a generation
+
+    @property
+    def archive_room(self) -> int:
+        return rounded(self.archive_rate * self.population_size) if self.uses_archive else 0
+
+    @property
+    def settled(self) -> list[tuple[int, int, float]]:
+        """(i, operator, value) of the trials of this generation."""
+        return [
+            (i, op, value) for i, ((op, _), value) in enumerate(zip(self.current_generation, self.told, strict=True))
+        ]
+
+    def commit(self, i: int, op: int, trial_point: Any, value: float) -> dict[str, float | None]:
+        if i == 0:
+            self.told: list[float] = []
+        self.told.append(stored_value(value))
+        return super().commit(i, op, trial_point, value)
+
+    def _finish_generation(self) -> None:
+        self.origin = None
+        self._learn()
+        for index, _, value in self.accepted:
+            if value < self.fitness[index]:
+                self._archive(self.population[index].copy())
+        super()._finish_generation()
+        self._shrink()
+        if not self.ended and self._has_converged():
+            self._restart()
+
+    def _archive(self, point: FloatArray) -> None:
+        if self.archive_room == 0:
+            return
+        if len(self.archive) < self.archive_room:
+            self.archive.append(point)
+        else:
+            self.archive[self.source.integer_below(self.archive_room)] = point
+
+    def _shrink(self) -> None:
+        """Only the best stay, in the order that they have."""
+        span = self.final_population - self.first_population
+        size = rounded(self.first_population + span * (self.evaluations / self.budget))
+        if size >= self.population_size:
+            return
+        self.origin = sorted(self._ranking()[:size])
+        self.population, self.fitness = self.population[self.origin], self.fitness[self.origin]
+        self.population_size = size
+        while len(self.archive) > self.archive_room:
+            gone = self.source.integer_below(len(self.archive))
+            last = self.archive.pop()
+            if gone < len(self.archive):
+                self.archive[gone] = last
+
+    # -- restarts
+
+    def _has_converged(self) -> bool:
+        if self.restart_tolerance == 0.0 or self.budget - self.evaluations <= self.population_size:
+            return False
+        worst, best = float(self.fitness.max()), float(self.fitness.min())
+        if worst == math.inf or worst - best > self.restart_tolerance * (self.f_wsf - self.f_bsf):
+            return False
+        extent = self.population.max(axis=0) - self.population.min(axis=0)
+        return bool(np.all(extent <= self.restart_tolerance * (self.upper - self.lower)))
+
+    def _restart(self) -> None:
+        self.population = self.initial_source.population(self.population_size, self.lower, self.upper)
+        self.fitness = np.full(self.population_size, math.inf)
+        self.origin = [-1] * self.population_size
+        self._forget()
+        self.restarts += 1
+        self.waiting = True
+
+    def take_value(self, i: int, value: float) -> None:
+        """The value of individual i of a new population; they come in order."""
+        self.fitness[i] = stored_value(value)
+        self.stagnation = 0 if stored_value(value) < self.f_bsf else self.stagnation + 1
+        self._count_evaluation(self.population[i], value)
+        complete = i == self.population_size - 1
+        self.ended = self._budget_is_spent() or (self._target_is_reached() and (complete or not self.deferred))
+        if complete or self.ended:
+            self.waiting = False
+            self.origin = None
