@@ -94,7 +94,7 @@ def test_the_file_gives_the_policy_back(tmp_path):
     weights[0, 0] = np.inf
     with pytest.raises(PolicyFileError, match="finite"):
         save_softmax(tmp_path / "q.safetensors", weights)
-    with pytest.raises(PolicyFileError, match="shape"):
+    with pytest.raises(PolicyFileError, match="a row per operator"):
         softmax_policy(np.zeros((3, 8)))
 
 

@@ -1,4 +1,4 @@
-"""A policy that draws the operator with probabilities from a linear softmax of eight facts about the search.
+"""A policy that draws the operator with probabilities from a linear softmax of facts about the search.
 
 ========================  ==============================================================================
 fact                      from
@@ -10,11 +10,17 @@ rank                      of the individual among the parents: 0 best, 1 worst
 diversity                 log of the mean distance to donors (rows 7-11) of the last generation over the first
 success                   share of the last generation's trials that improved on their parent
 dimension                 D / dim^max (row 5)
+gain of r1 .. r5          z / (1 + |z|), z = (f(x_i) - f(x_rk)) / std of the parents' f (rows 3 and 13-17)
+gain of best              the same for x_best (row 18)
+distance of r1 .. r5      (d - m) / (d + m), d = distance x_i to x_rk (rows 7-11), m = mean of the last generation
+distance of best          the same for x_best (row 12)
 ========================  ==============================================================================
 
-Rank, diversity and success are kept by the policy itself, from what every policy is handed: the features, and in
-`learn` the values of parent and trial. In the first generation they are 0.5, 0 and 0.5. While no finite value is
-known, there are no facts, and any operator is drawn.
+The first eight say how the search goes; the others which vectors this very move would be made of, because the donors
+are drawn before the decision. Rank, diversity, success and the mean distance are kept by the policy itself, from what
+every policy is handed: the features, and in `learn` the values of parent and trial. In the first generation they are
+0.5, 0, 0.5 and unknown (distances count 0). While no finite value is known, there are no facts, and any operator is
+drawn.
 """
 
 from __future__ import annotations
@@ -38,19 +44,28 @@ from deddqn.policies.policy import CompiledPolicy
 from deddqn.streams import integer_below, uniform
 
 KIND = "softmax"
-FACTS = ("constant", "progress", "progress squared", "stagnation", "rank", "diversity", "success", "dimension")
+OTHERS = (*(f"r{k + 1}" for k in range(DONORS)), "best")  # the vectors that a move may be made of
+FACTS = (
+    *("constant", "progress", "progress squared", "stagnation", "rank", "diversity", "success", "dimension"),
+    *(f"gain of {other}" for other in OTHERS),
+    *(f"distance of {other}" for other in OTHERS),
+)
 N_FACTS = len(FACTS)
+GAINS = FACTS.index("gain of r1")
+DISTANCES = FACTS.index("distance of r1")
 
 BUDGET, DIMENSION, STAGNATION, DISTANCE = (
     AT[name] for name in ("remaining_budget", "dimension", "stagnation", "donor_distance")
 )
+DEVIATION, GAIN = AT["fitness_deviation"], AT["donor_fitness"]  # in both, what concerns x_best follows the donors
 HALF_STAGNATION = 0.05  # a stagnation of 5% of the budget counts one half
 SMALLEST_DIVERSITY = 1e-9
 DIVERSITY_UNIT = 0.1  # one decade is about a quarter
 
-# The memory: slots, then K scores, then NP ranks, NP values and NP indices to sort
+# The memory: slots, the facts, then K scores, then NP ranks, NP values and NP indices to sort
 DIVERSITY, SUCCESS, FIRST_DISTANCE, DISTANCE_SUM, DECIDED, IMPROVED, SETTLED, POPULATION, OPERATORS, BLIND = range(10)
-SLOTS = 10
+MEAN_DISTANCE, FACT = 10, 11
+SLOTS = FACT + N_FACTS
 
 
 def memory_size(n_ops: int, n_pop: int) -> int:
@@ -69,20 +84,23 @@ def reset(setup, memory, n_ops, n_pop):
 
 
 @njit(**ENGINE)
-def facts_of(memory, features, n_ops, i):
-    """The eight facts about the decision for individual `i`, in the order of `FACTS`."""
+def write_facts(memory, features, n_ops, i):
+    """Write the facts about the decision for individual `i`, in the order of `FACTS`, to ``memory[FACT:SLOTS]``."""
     progress = 1.0 - features[BUDGET]
     stagnation = features[STAGNATION]
-    return (
-        1.0,
-        progress,
-        progress * progress,
-        stagnation / (stagnation + HALF_STAGNATION),
-        memory[SLOTS + n_ops + i],
-        memory[DIVERSITY],
-        memory[SUCCESS],
-        features[DIMENSION],
-    )
+    memory[FACT] = 1.0
+    memory[FACT + 1] = progress
+    memory[FACT + 2] = progress * progress
+    memory[FACT + 3] = stagnation / (stagnation + HALF_STAGNATION)
+    memory[FACT + 4] = memory[SLOTS + n_ops + i]
+    memory[FACT + 5] = memory[DIVERSITY]
+    memory[FACT + 6] = memory[SUCCESS]
+    memory[FACT + 7] = features[DIMENSION]
+    unit, mean = 0.5 * features[DEVIATION], memory[MEAN_DISTANCE]
+    for k in range(len(OTHERS)):
+        gain, distance = features[GAIN + k], features[DISTANCE + k]
+        memory[FACT + GAINS + k] = gain / (unit + abs(gain)) if unit > 0.0 else 0.0
+        memory[FACT + DISTANCES + k] = (distance - mean) / (distance + mean) if mean > 0.0 else 0.0
 
 
 @njit(**ENGINE)
@@ -93,12 +111,12 @@ def choose(setup, memory, features, stream, n_ops, i):
     memory[DECIDED] += 1.0
     if memory[BLIND] != 0.0:
         return integer_below(stream, n_ops)
-    facts = facts_of(memory, features, n_ops, i)
+    write_facts(memory, features, n_ops, i)
     highest = -math.inf
     for op in range(n_ops):
         score = 0.0
         for j in range(N_FACTS):
-            score += setup[op * N_FACTS + j] * facts[j]
+            score += setup[op * N_FACTS + j] * memory[FACT + j]
         memory[SLOTS + op] = score
         highest = max(highest, score)
     total = 0.0
@@ -131,7 +149,7 @@ def end_generation(setup, memory):
     settled = np.int64(memory[SETTLED])
     if settled == 0:
         return 0
-    distance = memory[DISTANCE_SUM] / (DONORS * memory[DECIDED])
+    distance = memory[MEAN_DISTANCE] = memory[DISTANCE_SUM] / (DONORS * memory[DECIDED])
     if memory[FIRST_DISTANCE] == 0.0:
         memory[FIRST_DISTANCE] = max(distance, SMALLEST_DIVERSITY)
     relative = max(distance / memory[FIRST_DISTANCE], SMALLEST_DIVERSITY)
@@ -183,10 +201,14 @@ def softmax_policy(
     metadata: dict[str, Any] | None = None,
     de: Mapping[str, Any] | None = None,
 ) -> CompiledPolicy:
-    """The policy with these weights (operators, facts)."""
-    table = np.ascontiguousarray(weights, dtype=np.float64)
-    if table.shape != (len(portfolio), N_FACTS):
-        raise PolicyFileError(f"weights must have shape {(len(portfolio), N_FACTS)}, got {table.shape}")
+    """The policy with these weights (operators, facts); the facts of columns that are not there count nothing."""
+    given = np.asarray(weights, dtype=np.float64)
+    if given.ndim != 2 or given.shape[0] != len(portfolio) or not 1 <= given.shape[1] <= N_FACTS:
+        raise PolicyFileError(
+            f"weights must have a row per operator ({len(portfolio)}) and at most {N_FACTS} columns, got {given.shape}"
+        )
+    table = np.zeros((len(portfolio), N_FACTS))
+    table[:, : given.shape[1]] = given
     if not np.isfinite(table).all():
         raise PolicyFileError("weights must be finite, got some that are not")
     return CompiledPolicy(

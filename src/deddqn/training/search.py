@@ -18,7 +18,8 @@ import numpy as np
 
 from deddqn.de.portfolio import BEYOND
 from deddqn.names import choice_error
-from deddqn.policies.softmax import FACTS, N_FACTS, save_softmax, softmax_policy
+from deddqn.policies import CompiledPolicy, load_policy
+from deddqn.policies.softmax import FACTS, N_FACTS, choose, save_softmax, softmax_policy
 from deddqn.problems import Problem, get, suite
 from deddqn.training.checkpoint import checkpoints, load_checkpoint, save_checkpoint
 from deddqn.training.cma import CMAES
@@ -40,6 +41,7 @@ class SearchConfig(RunSettings):
     suite, problems, portfolio, population_size, budget, .. : as in `TrainingConfig`.
     generations, candidates, repeats : of CMA-ES; runs of a candidate per problem and generation.
     sigma : the initial standard deviation of every weight.
+    start : name or file of a softmax policy whose weights the search begins with; zeros (the uniform policy) if empty.
     reference_repeats : runs per reference policy and problem.
     evaluate_every, evaluate_repeats : generations between validations of the mean on other seeds; runs per problem.
     seed, threads, checkpoint_seconds, max_seconds : as in `TrainingConfig`.
@@ -51,6 +53,7 @@ class SearchConfig(RunSettings):
     candidates: int = 16
     repeats: int = 1
     sigma: float = 1.0
+    start: str = ""
     reference_repeats: int = 10
     evaluate_every: int = 10
     evaluate_repeats: int = 4
@@ -115,7 +118,7 @@ class Search:
         self.problems = list(problems) if problems is not None else named
         self.portfolio = config.operators()
         self.free = (len(self.portfolio) - 1, N_FACTS)  # the first operator's weights are 0: only differences count
-        self.cma = CMAES(np.zeros(self.free[0] * self.free[1]), config.sigma, config.candidates, config.seed)
+        self.cma = CMAES(self._first_mean(), config.sigma, config.candidates, config.seed)
         self.best, self.best_score, self.evaluations = self.cma.mean.copy(), -np.inf, 0
         self.curve: list[list[float]] = []
         self.pool = np.zeros((len(self.problems), 0))
@@ -124,6 +127,18 @@ class Search:
         total = config.generations * config.candidates * config.repeats * len(self.problems) * config.budget
         self.log = TrainingLog(self.out, total, position=position, tensorboard=config.tensorboard, quiet=quiet)
         self._started = self._saved_at = time.monotonic()
+
+    def _first_mean(self) -> np.ndarray:
+        """Where the search begins, as differences to the weights of the first operator."""
+        if not self.config.start:
+            return np.zeros(self.free[0] * self.free[1])
+        policy = load_policy(self.config.start)
+        if not isinstance(policy, CompiledPolicy) or policy.kernels.choose is not choose or not policy.portfolio:
+            raise ValueError(f"start must be a softmax policy, got {self.config.start!r}")
+        if len(policy.portfolio) != len(self.portfolio):
+            raise ValueError(f"start must have {len(self.portfolio)} operators, {self.config.start!r} has others")
+        weights = policy.setup.reshape(-1, N_FACTS)
+        return (weights[1:] - weights[0]).ravel()
 
     def _weights(self, point: np.ndarray) -> np.ndarray:
         return np.vstack([np.zeros(N_FACTS), point.reshape(self.free)])

@@ -6,11 +6,12 @@ from numba import njit, types
 
 from deddqn.compiled import ENGINE, NUMERIC, VECTOR, caller_of
 from deddqn.de.state import Count
-from deddqn.engine.loop import advance, propose_pending
+from deddqn.engine.lane_kernels import next_lane
+from deddqn.engine.loop import evaluate_population, propose_pending
 from deddqn.engine.memory import open_episode
 from deddqn.engine.outside import evaluate_proposed
 from deddqn.policies.network import forward
-from deddqn.policies.softmax import BLIND, facts_of
+from deddqn.policies.softmax import BLIND, FACT, write_facts
 
 SEE_SIGNATURE = types.int64(VECTOR, VECTOR, types.int64, types.int64, VECTOR)
 """see(memory, features, n_ops, i, inputs) -> whether the decision rests on the inputs, which it writes"""
@@ -35,26 +36,29 @@ def see_features(memory, features, n_ops, i, inputs):
 
 @njit(**ENGINE)
 def see_facts(memory, features, n_ops, i, inputs):
-    """A softmax policy sees eight facts, unless no finite value is known yet: then it draws blindly."""
-    facts = facts_of(memory, features, n_ops, i)
+    """A softmax policy sees its facts, unless no finite value is known yet: then it draws blindly."""
+    write_facts(memory, features, n_ops, i)
     for k in range(inputs.size):
-        inputs[k] = facts[k]
+        inputs[k] = memory[FACT + k]
     return 0 if memory[BLIND] != 0.0 else 1
 
 
 @njit(**ENGINE)
-def watch_lanes(arenas, first, last, see, choices, generations, times, seen, inputs, made):
+def watch_lanes(arenas, turn, see, choices, generations, times, seen, inputs, made):
     """Run every lane for as many decisions as there is room for, and write them down.
 
     ``choices``, ``generations`` and ``seen`` (lanes, n), ``times`` (lanes, n, 2) with progress and stagnation as
     shares of the budget, ``inputs`` (lanes, n, width) as `see` writes them; ``made`` (lanes,) counts the decisions. A
     lane that ends stops; its first evaluations are made if they were not.
     """
-    for lane in range(first, last):
+    for _ in range(len(arenas)):
+        lane = next_lane(turn)
+        if lane >= len(arenas):
+            break
         arena = arenas[lane]
         core, search, observer = open_episode(arena)
         counts = search.counts
-        advance(arena, counts[Count.POPULATION])
+        evaluate_population(arena)
         k = 0
         while k < choices.shape[1] and not counts[Count.ENDED]:
             propose_pending(open_episode(arena))
@@ -66,6 +70,7 @@ def watch_lanes(arenas, first, last, see, choices, generations, times, seen, inp
             arguments = (core.memory, observer.features, counts[Count.N_OPS], i, inputs[lane, k])
             seen[lane, k] = call_see(see, arguments)
             evaluate_proposed(arena)
+            evaluate_population(arena)
             k += 1
         made[lane] = k
 

@@ -126,10 +126,22 @@ def _together(groups: list[Group], kind: str, rows: str) -> Group:
 
 
 def fact_groups() -> tuple[Group, ...]:
-    """The eight facts of a softmax policy, then progress with its square."""
-    groups = [Group(name, "fact", "", (k,), _FACTS[name]) for k, name in enumerate(softmax.FACTS)]
-    both = tuple(softmax.FACTS.index(name) for name in ("progress", "progress squared"))
-    return (*groups, Group("progress with its square", "all", "", both, "both at once, as they belong together"))
+    """The facts of a softmax policy, then some that belong together."""
+    groups = [Group(name, "fact", "", (k,), _meaning(name)) for k, name in enumerate(softmax.FACTS)]
+    together = {
+        "progress with its square": ("progress", "progress squared"),
+        "all gains": tuple(name for name in softmax.FACTS if name.startswith("gain of")),
+        "all distances": tuple(name for name in softmax.FACTS if name.startswith("distance of")),
+    }
+    for name, members in together.items():
+        columns = tuple(softmax.FACTS.index(member) for member in members)
+        groups.append(Group(name, "all", "", columns, "at once, as they belong together"))
+    return tuple(groups)
+
+
+def _meaning(fact: str) -> str:
+    quantity, _, other = fact.partition(" of ")
+    return _FACTS[quantity].format(other=other)
 
 
 _FACTS = {
@@ -141,4 +153,6 @@ _FACTS = {
     "diversity": "log of the mean distance to donors over the first generation's",
     "success": "share of the last generation's trials that were better",
     "dimension": "of the problem",
+    "gain": "how much better x_{other} is than the individual, in standard deviations of the parents, squashed",
+    "distance": "of x_{other} from the individual, against the mean of the last generation",
 }
