@@ -1,0 +1,164 @@
+"""The reference: a page per part of the public face, with everything that its modules export."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from tools.docs import markdown
+
+
+@dataclass(frozen=True)
+class Part:
+    """A page of the reference: what it is about, and the modules (with names, or all that they export)."""
+
+    name: str
+    title: str
+    about: str
+    modules: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+ALL: tuple[str, ...] = ()  # everything in the module's __all__
+PARTS = (
+    Part(
+        "minimize",
+        "Minimise",
+        "One call, the same search as an object, and a picture of it. Guide: [](../../minimize.md).",
+        (("deddqn", ("minimize", "Optimizer", "plot")),),
+    ),
+    Part(
+        "problems",
+        "Problems",
+        "What is minimised: functions of yours, and benchmark functions by name.",
+        (("deddqn", ("Problem",)), ("deddqn.problems", ALL)),
+    ),
+    Part(
+        "search",
+        "The search",
+        "The settings of Differential Evolution, and the moves that a policy chooses from.",
+        (("deddqn", ("DEConfig", "Entry", "Portfolio", "PAPER")),),
+    ),
+    Part(
+        "policies",
+        "Policies",
+        "Who chooses the moves. Tutorial: [](../../tutorials/policy.md).",
+        (("deddqn", ("load_policy",)), ("deddqn.policies", ALL), ("deddqn.policies.kernels", ("PolicyKernels",))),
+    ),
+    Part(
+        "engine",
+        "Many runs",
+        "Batches of runs that advance together on all cores, with or without a policy inside.",
+        (("deddqn", ("EpisodeSpec", "Lanes")), ("deddqn.engine", ALL)),
+    ),
+    Part(
+        "experiments",
+        "Comparisons",
+        "From a plan to a report. Guide: [](../../compare.md).",
+        (("deddqn.experiments", ALL), ("deddqn.experiments.statistics", ALL)),
+    ),
+    Part(
+        "baselines",
+        "Other optimisers",
+        "What a method of a comparison is, and those that come with the package.",
+        (("deddqn.baselines", ALL),),
+    ),
+    Part(
+        "training",
+        "Training",
+        "Algorithm 1 and direct search. Guide: [](../../training.md).",
+        (
+            ("deddqn.training.config", ("TrainingConfig", "preset", "PRESETS")),
+            ("deddqn.training.trainer", ("train", "Trainer", "TrainingResult")),
+            ("deddqn.training.search", ("SearchConfig", "Search")),
+            ("deddqn.training.evaluate", ("evaluate", "reference_errors", "rank_score")),
+        ),
+    ),
+    Part(
+        "integrations",
+        "Other libraries",
+        "Gymnasium, Stable-Baselines3, IOHprofiler and COCO. Guides: [](../../gymnasium.md), [](../../bbob.md).",
+        (
+            ("deddqn.integrations.gymnasium", ("DEEnv", "DEVectorEnv", "ENV_ID")),
+            ("deddqn.integrations.stable_baselines3", ("DEVecEnv",)),
+            ("deddqn.integrations.ioh", ("IohLogger", "log_with_ioh")),
+            ("deddqn.integrations.ioh_files", ("write_ioh_logs",)),
+            ("deddqn.integrations.coco", ("CocoObserver", "log_with_coco")),
+        ),
+    ),
+    Part(
+        "state",
+        "State and rewards",
+        "Table 1 as data, and what a decision is paid.",
+        (("deddqn.features.layout", ("TABLE_1", "Block", "n_features", "feature_names")), ("deddqn.rewards", ("REWARDS",))),
+    ),
+)
+
+
+def exported(module: str, names: tuple[str, ...]) -> list[str]:
+    """The names of an entry of a part."""
+    return list(names or import_module(module).__all__)
+
+
+def public_names() -> dict[int, str]:
+    """Every documented object (by identity) with the first name under which it is documented."""
+    found: dict[int, str] = {}
+    for part in PARTS:
+        for module, names in part.modules:
+            for name in exported(module, names):
+                found.setdefault(id(getattr(import_module(module), name)), f"{module}.{name}")
+    return found
+
+
+def public_path(target: str) -> str | None:
+    """Where something is documented that is called by the path of its own module."""
+    module, _, name = target.rpartition(".")
+    try:
+        thing = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    return public_names().get(id(thing))
+
+
+def _directive(path: str, thing: Any) -> str:
+    if inspect.isclass(thing):
+        kind = "exception" if issubclass(thing, BaseException) else "class"
+        return f".. auto{kind}:: {path}\n   :members:\n"
+    if inspect.isfunction(thing):
+        return f".. autofunction:: {path}\n"
+    return f".. autodata:: {path}\n   :no-value:\n"
+
+
+def _module(part: Part, module: str, names: tuple[str, ...], known: dict[int, str]) -> str:
+    here, elsewhere = [], []
+    for name in exported(module, names):
+        thing, path = getattr(import_module(module), name), f"{module}.{name}"
+        (here if known[id(thing)] == path else elsewhere).append((path, thing))
+    lines = [_directive(path, thing) for path, thing in here]
+    also = ", ".join(f":py:obj:`{known[id(thing)]}`" for _, thing in elsewhere)
+    if also:
+        lines.append(f"Also in ``{module}``: {also}.")
+    return f"## {module}\n\n{markdown.rst(chr(10).join(lines))}"
+
+
+def pages() -> dict[str, str]:
+    """Path below ``generated/`` -> text."""
+    known = public_names()
+    made = {
+        f"api/{part.name}.md": markdown.page(
+            f"# {part.title}", part.about, *(_module(part, module, names, known) for module, names in part.modules)
+        )
+        for part in PARTS
+    }
+    rows = [
+        (f"[{part.title}]({part.name}.md)", ", ".join(dict.fromkeys(f"`{module}`" for module, _ in part.modules)))
+        for part in PARTS
+    ]
+    made["api/index.md"] = markdown.page(
+        "# Reference",
+        "Everything that the package promises, from the signatures and docstrings of this version.",
+        markdown.table(("part", "modules"), rows),
+        markdown.contents([part.name for part in PARTS], hidden=True),
+    )
+    return made
