@@ -42,8 +42,6 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_favicon = "static/mark.svg"
 html_copy_source = False
-pygments_style = "tango"
-pygments_dark_style = "github-dark"
 html_theme_options = {
     "light_logo": "mark.svg",
     "dark_logo": "mark.svg",

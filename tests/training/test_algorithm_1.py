@@ -1,7 +1,7 @@
 """One lane, one decision per tick, one update per evaluation: step by step Algorithm 1 of the paper, plainly.
 
-The reference below keeps whole observations in a list, walks one run after another (lines 5-7) through `observe` and `act`,
-chooses in Python, and does Adam by its formulas. It shares with the trainer only the engine and the random draws.
+The reference below keeps whole observations in a list, walks one run after another (lines 5-7) through `observe` and
+`act`, chooses in Python, and does Adam by its formulas. It shares with the trainer only the engine and the draws.
 """
 
 from collections import deque

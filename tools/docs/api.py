@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from tools.docs import markdown
+
+PACKAGE = Path(__file__).parents[2] / "src" / "deddqn"
 
 
 @dataclass(frozen=True)
@@ -50,13 +56,25 @@ PARTS = (
         "engine",
         "Many runs",
         "Batches of runs that advance together on all cores, with or without a policy inside.",
-        (("deddqn", ("EpisodeSpec", "Lanes")), ("deddqn.engine", ALL)),
+        (
+            ("deddqn", ("EpisodeSpec", "Lanes")),
+            ("deddqn.engine", ALL),
+            ("deddqn.engine.episode", ("Template",)),
+            ("deddqn.engine.run", ("Run",)),
+            ("deddqn.engine.memory", ("Episode",)),
+            ("deddqn.de.state", ("End",)),
+        ),
     ),
     Part(
         "experiments",
         "Comparisons",
         "From a plan to a report. Guide: [](../../compare.md).",
-        (("deddqn.experiments", ALL), ("deddqn.experiments.statistics", ALL)),
+        (
+            ("deddqn.experiments", ALL),
+            ("deddqn.experiments.contestants", ("Contestant",)),
+            ("deddqn.experiments.results", ("Run",)),
+            ("deddqn.experiments.statistics", ALL),
+        ),
     ),
     Part(
         "baselines",
@@ -72,7 +90,9 @@ PARTS = (
             ("deddqn.training.config", ("TrainingConfig", "preset", "PRESETS")),
             ("deddqn.training.trainer", ("train", "Trainer", "TrainingResult")),
             ("deddqn.training.search", ("SearchConfig", "Search")),
-            ("deddqn.training.evaluate", ("evaluate", "reference_errors", "rank_score")),
+            ("deddqn.training.evaluate", ("evaluate", "Evaluation", "reference_errors", "rank_score")),
+            ("deddqn.training.actors", ("Tick",)),
+            ("deddqn.training.cycles", ("Finished",)),
         ),
     ),
     Part(
@@ -80,7 +100,7 @@ PARTS = (
         "Other libraries",
         "Gymnasium, Stable-Baselines3, IOHprofiler and COCO. Guides: [](../../gymnasium.md), [](../../bbob.md).",
         (
-            ("deddqn.integrations.gymnasium", ("DEEnv", "DEVectorEnv", "ENV_ID")),
+            ("deddqn.integrations.gymnasium", ("DEEnv", "DEVectorEnv")),
             ("deddqn.integrations.stable_baselines3", ("DEVecEnv",)),
             ("deddqn.integrations.ioh", ("IohLogger", "log_with_ioh")),
             ("deddqn.integrations.ioh_files", ("write_ioh_logs",)),
@@ -91,7 +111,7 @@ PARTS = (
         "state",
         "State and rewards",
         "Table 1 as data, and what a decision is paid.",
-        (("deddqn.features.layout", ("TABLE_1", "Block", "n_features", "feature_names")), ("deddqn.rewards", ("REWARDS",))),
+        (("deddqn.features.layout", ("Block", "n_features", "feature_names")), ("deddqn.rewards", ("REWARDS",))),
     ),
 )
 
@@ -127,7 +147,21 @@ def _directive(path: str, thing: Any) -> str:
         return f".. auto{kind}:: {path}\n   :members:\n"
     if inspect.isfunction(thing):
         return f".. autofunction:: {path}\n"
-    return f".. autodata:: {path}\n   :no-value:\n"
+    return f".. py:data:: {path}\n\n   {data_docstrings()[path.rpartition('.')[2]]}\n"
+
+
+@cache
+def data_docstrings() -> dict[str, str]:
+    """Constants of the package with the string below them, which says what they are."""
+    found: dict[str, str] = {}
+    for file in sorted(PACKAGE.rglob("*.py")):
+        body = ast.parse(file.read_text(encoding="utf-8")).body
+        for node, below in pairwise(body):
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            documented = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+            if documented and isinstance(targets[0], ast.Name):
+                found[targets[0].id] = " ".join(str(below.value.value).split())
+    return found
 
 
 def _module(part: Part, module: str, names: tuple[str, ...], known: dict[int, str]) -> str:

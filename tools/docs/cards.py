@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import textwrap
 from dataclasses import fields
 from html import escape
 from pathlib import Path
@@ -21,8 +22,8 @@ from tools.docs import markdown
 from tools.docs.markdown import code
 
 VERSION = "1"  # of the generated pages
-NOT_LEARNED_FROM = ("max_seconds", "checkpoint_seconds")
-"""Settings that say when a training pauses; they are left out of the command."""
+NOT_LEARNED_FROM = ("max_seconds", "checkpoint_seconds", "tensorboard")
+"""Settings that say when a training pauses and what else it logs; they are left out of the command."""
 
 _SHOWN = ("trained_by", "config", "deviations", "problems", "commit", "versions", "curve", "command")
 
@@ -51,12 +52,14 @@ def command(settings: dict[str, Any], out: str) -> str:
     """The settings as a command line, or as a file of settings where the command line has no option for one."""
     options = {field.name for field in fields(Options)}
     if not set(settings) <= options:
-        config = json.dumps(settings)
-        return f"echo '{config}' > {out}.json\npython -m deddqn.training {out}.json --out {out}"
+        file = markdown.block("json", json.dumps(settings, indent=1))
+        run = markdown.block("sh", f"python -m deddqn.training {out}.json --out {out}")
+        return f"{file}\n\nin `{out}.json`, and\n\n{run}"
     words = ["deddqn", "train"]
     for key, value in settings.items():
         words += [f"--{key.replace('_', '-')}", *_words(value)]
-    return shlex.join([*words, "--out", out])
+    lines = textwrap.wrap(shlex.join([*words, "--out", out]), 84, break_on_hyphens=False, subsequent_indent="    ")
+    return markdown.block("sh", " \\\n".join(lines))
 
 
 def _words(value: Any) -> list[str]:
@@ -77,9 +80,7 @@ def curve_svg(curve: list[list[float]], ylabel: str) -> str:
         f'<text x="{left - 8}" y="{y(t) + 4:.1f}" text-anchor="end">{t:g}</text>'
         for t in y.ticks(4)
     )
-    marks = "".join(
-        f'<text x="{x(t):.1f}" y="{height - 8}" text-anchor="middle">{t:g}</text>' for t in x.ticks(6)
-    )
+    marks = "".join(f'<text x="{x(t):.1f}" y="{height - 8}" text-anchor="middle">{t:g}</text>' for t in x.ticks(6))
     return (
         f'<svg class="curve" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(ylabel)}">'
         f'{grid}{marks}<polyline points="{line}"/></svg>'
@@ -93,8 +94,8 @@ def _suite_of(problems: list[str]) -> str:
 
 def _problems(problems: list[str]) -> str:
     suite = _suite_of(problems)
-    listed = ", ".join(code(name) for name in problems)
-    return f"{code(suite)}, {len(problems)} problems: {listed}" if suite else listed
+    listed = ", ".join(problems)
+    return f"<details><summary>{suite}, {len(problems)} problems</summary>{listed}</details>" if suite else listed
 
 
 def _training_facts(provenance: dict[str, Any]) -> list[tuple[str, str]]:
@@ -126,15 +127,13 @@ def _command_section(provenance: dict[str, Any], name: str) -> str:
     if not config:
         return ""
     missing = sorted({field.name for field in fields(settings_kind(config))} - set(config))
-    note = (
-        f"The file is older than the settings {', '.join(map(code, missing))}, which the command takes from this version."
-        if missing
-        else ""
+    note = f"The file is older than {', '.join(map(code, missing))}: the command takes this version's value." * bool(
+        missing
     )
     return markdown.page(
         "### Command",
-        "It makes the settings of the file again, apart from those that only say when to pause:",
-        markdown.block("text", command(shortest_settings(config), f"out/{name}")),
+        "It makes the settings of the file again, apart from those that only say when to pause and what to log:",
+        command(shortest_settings(config), f"out/{name}"),
         note,
     )
 
@@ -145,7 +144,9 @@ def _curve_section(provenance: dict[str, Any]) -> str:
         return ""
     searched = settings_kind(provenance.get("config", {})) is SearchConfig
     what = "rank score over generations" if searched else "mean return of a cycle over cycles"
-    return markdown.page("### Learning curve", what[0].upper() + what[1:] + ".", markdown.block("{raw} html", curve_svg(curve, what)))
+    return markdown.page(
+        "### Learning curve", what[0].upper() + what[1:] + ".", markdown.block("{raw} html", curve_svg(curve, what))
+    )
 
 
 def _settings_section(provenance: dict[str, Any]) -> str:

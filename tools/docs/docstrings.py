@@ -14,11 +14,14 @@ _ENTRY = re.compile(r"^(\w[\w, ]*?) : (.*)$")
 
 
 def convert(lines: list[str]) -> list[str]:
-    """The lines of a docstring with its underlined sections as rubrics and definitions."""
+    """The lines of a docstring: underlined sections as rubrics and definitions, indented formulas as they stand."""
     out: list[str] = []
     section = ""
     for k, line in enumerate(lines):
         following = lines[k + 1] if k + 1 < len(lines) else ""
+        indented = line.startswith("    ") and not section and k > 0 and not lines[k - 1].strip()
+        if indented and not _inside_formula(out):
+            out += [".. code-block:: text", ""]
         if line.strip() in SECTIONS and set(following.strip()) == {"-"}:
             section = line.strip()
             out += [f".. rubric:: {section}", ""]
@@ -30,6 +33,12 @@ def convert(lines: list[str]) -> list[str]:
         else:
             out.append(line)
     return out
+
+
+def _inside_formula(out: list[str]) -> bool:
+    """Whether the last line with text belongs to an indented block already."""
+    before = next((line for line in reversed(out) if line.strip()), "")
+    return before.startswith("    ") or before.endswith("::")
 
 
 def process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:

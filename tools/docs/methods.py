@@ -95,8 +95,14 @@ def policy_page(name: str) -> str:
     weights = SHIPPED / f"{name}.safetensors"
     card = cards.card(weights) if weights.is_file() else ""
     return markdown.page(
-        f"# {name}", _move(name), markdown.table(("", ""), facts), _use(name), _parameters(name), card,
-        "## How it works", _about(module),
+        f"# {name}",
+        _move(name),
+        markdown.table(("", ""), facts),
+        _use(name),
+        _parameters(name),
+        card,
+        "## How it works",
+        _about(module),
     )
 
 

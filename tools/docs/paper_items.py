@@ -53,7 +53,10 @@ ITEMS = (
     _whole("Sect. 4.1", "the state"),
     _whole("Table 1", "the state features, as a table"),
     *(Item("Table 1", *block.rows, block.meaning) for block in TABLE_1),
-    *(_whole(f"OM_{m}", f"improvement over {over}") for m, over in enumerate(("the parent", "the best parent", "the best so far", "the median parent"), 1)),
+    *(
+        _whole(f"OM_{m}", f"improvement over {over}")
+        for m, over in enumerate(("the parent", "the best parent", "the best so far", "the median parent"), 1)
+    ),
     _whole("Sect. 4.2", "the rewards"),
     *(_whole(f"R{k}", f"reward {k}") for k in (1, 2, 3)),
     _whole("Sect. 5", "the experiment: methods, settings, twelve networks"),

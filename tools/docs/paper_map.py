@@ -50,11 +50,14 @@ def _texts(source: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value.value
 
 
-def _places(source: str) -> list[tuple[int, int, str]]:
-    """First line, last line and name of every function and class."""
-    kinds = (ast.FunctionDef, ast.ClassDef)
-    found = [(n.lineno, n.end_lineno or n.lineno, n.name) for n in ast.walk(ast.parse(source)) if isinstance(n, kinds)]
-    return sorted(found, key=lambda place: place[1] - place[0])
+def _places(body: list[ast.stmt], prefix: str = "") -> list[tuple[int, int, str]]:
+    """First line, last line and name of every function, class and method; the innermost first."""
+    found: list[tuple[int, int, str]] = []
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            name = prefix + node.name
+            found += [*_places(node.body, f"{name}."), (node.lineno, node.end_lineno or node.lineno, name)]
+    return found
 
 
 def _ranges(numbers: str | None) -> list[tuple[int, int]]:
@@ -89,7 +92,7 @@ def citations(root: Path, folder: str) -> list[Citation]:
     for path in sorted((root / folder).rglob("*.py")):
         source = path.read_text(encoding="utf-8")
         bare = tuple(part for part in _BARE if part in source)
-        places = _places(source)
+        places = _places(ast.parse(source).body)
         for line, text in _texts(source):
             place = next((name for first, last, name in places if first <= line <= last), "")
             name = path.relative_to(root).as_posix()
@@ -123,9 +126,14 @@ def unknown(found: list[Citation]) -> list[Citation]:
     return [citation for citation in found if citation.part not in parts]
 
 
+def _plain(name: str) -> str:
+    return name.removesuffix(".__init__").replace("_", "\\_")
+
+
 def _shown(places: dict[str, list[str]], prefix: str) -> str:
     return "<br>".join(
-        code(path.removeprefix(prefix)) + (": " + ", ".join(names) if names else "") for path, names in places.items()
+        code(path.removeprefix(prefix)) + (": " + ", ".join(map(_plain, names)) if names else "")
+        for path, names in places.items()
     )
 
 
@@ -133,16 +141,22 @@ def page() -> str:
     """The map as a page."""
     sources, tests = citations(ROOT, "src/deddqn"), citations(ROOT, "tests")
     rows = [
-        (f"**{item.label}**", item.what, _shown(places_of(item, sources), "src/deddqn/"), _shown(places_of(item, tests), "tests/"))
+        (
+            f"**{item.label}**",
+            item.what,
+            _shown(places_of(item, sources), "src/deddqn/"),
+            _shown(places_of(item, tests), "tests/"),
+        )
         for item in ITEMS
     ]
     return markdown.page(
+        "---\nhide-toc: true\n---",
         "# Map of the paper",
         "Where each item of [the paper](https://doi.org/10.1145/3321707.3321813) is implemented and tested. This page "
         "is made from the citations in docstrings and comments when the site is built; a test fails when an item has "
         "no place in the code or no test. Paths are below `src/deddqn` and `tests`. Where the paper, its authors' code "
         "and this package differ is listed in [](../readings.md).",
-        "<div class=\"wide\">",
+        '<div class="wide">',
         markdown.table(("item", "what it is", "implemented in", "tested in"), rows),
         "</div>",
     )
