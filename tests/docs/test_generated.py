@@ -6,13 +6,13 @@ import json
 import re
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import tyro
 
 pytest.importorskip("torch")
-pytest.importorskip("sphinx")
 pytest.importorskip("gymnasium")
 
 from deddqn.baselines import baseline_names
@@ -25,7 +25,7 @@ from deddqn.training.search import SearchConfig
 from tests.docs import commands
 from tests.docs.blocks import ROOT, blocks
 from tools.docs import api, cards, methods, performance
-from tools.docs.extension import all_pages, write_pages
+from tools.docs.extension import adapt, all_pages, write_pages
 
 WEIGHTS = sorted(SHIPPED.glob("*.safetensors"))
 
@@ -120,6 +120,14 @@ def test_pages_are_written_once_and_removed_when_gone(tmp_path: Path, monkeypatc
     write_pages(tmp_path)
     assert sorted(path.name for path in tmp_path.rglob("*.md")) == ["a.md", "c.md"]
     assert (tmp_path / "a.md").stat().st_mtime_ns == stamp
+
+
+def test_guides_that_the_front_page_does_not_name_are_found(tmp_path: Path) -> None:
+    for name in ("index", "minimize", "fresh"):
+        (tmp_path / f"{name}.md").write_text("# Title")
+    source = ["[examples](../examples)\n\nminimize\nOTHER_GUIDES\n"]
+    adapt(SimpleNamespace(srcdir=tmp_path), "index", source)
+    assert source == ["[examples](/generated/examples.md)\n\nminimize\nfresh\n"]
 
 
 def test_the_performance_page_shows_the_results_beside_it() -> None:

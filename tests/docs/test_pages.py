@@ -8,10 +8,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from deddqn.policies import registry
 from tests.docs import commands
 from tests.docs.blocks import ROOT, PageError, Reader, blocks, inline_commands, pages, with_outputs
 
@@ -29,21 +32,40 @@ NEEDS = {
 }
 """Optional packages of a page; the development environment has all of them."""
 
+MADE = {
+    "README.md": ["run.png", "out/small/report/index.html", "out/r2/best.safetensors"],
+    "docs/compare.md": ["out/small/report/index.html", "out/own-method", "out/own-policy", "out/own-problem"],
+    "docs/minimize.md": ["search.npz", "run.png", "result.json"],
+    "docs/training.md": ["out/searched/searched.safetensors", "out/grid/grid.json"],
+}
+"""Files that must be there when a page has been read."""
+
 NAMES = [path.relative_to(ROOT).as_posix() for path in pages()]
 every_page = pytest.mark.parametrize("name", NAMES)
 
 
+@pytest.fixture
+def own_signals() -> Iterator[None]:
+    """`deddqn train` handles Ctrl-C in its own way from then on; the tests after it should not notice."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @every_page
-def test_blocks_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_signals: None) -> None:
     for package in NEEDS.get(name, []):
         pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(registry, "_FACTORIES", dict(registry._FACTORIES))  # pages may register policies
     (tmp_path / "mymodule.py").write_text("def function(x):\n    return float((x**2).sum())\n")
     page = ROOT / name
     reader = Reader(name, page.read_text(encoding="utf-8"))
     reader.read()
+    assert [file for file in MADE.get(name, []) if not (tmp_path / file).exists()] == []
     wrong = reader.wrong_outputs()
     if wrong and os.environ.get("DEDDQN_UPDATE_DOCS"):
         page.write_text(with_outputs(reader.text, wrong), encoding="utf-8")
@@ -69,6 +91,16 @@ def test_pictures_and_links_exist(name: str) -> None:
 def test_there_is_something_to_run() -> None:
     found = {name: len(blocks((ROOT / name).read_text(encoding="utf-8"))) for name in NAMES}
     assert found["README.md"] >= 4 and found["docs/minimize.md"] >= 10 and found["docs/compare.md"] >= 6
+
+
+def test_the_first_example_gives_a_good_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    first = next(block for block in blocks((ROOT / "README.md").read_text()) if block.language == "python")
+    reader = Reader("README.md", f"```python\n{first.text}```\n")
+    reader.read()
+    assert reader.names["result"].fun < 1e-2  # type: ignore[attr-defined]
+    assert (tmp_path / "run.png").stat().st_size > 10_000
 
 
 class TestTheRunner:

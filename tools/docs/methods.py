@@ -5,16 +5,18 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-from pathlib import Path
 from typing import Any
 
-from deddqn.baselines import baseline_names, load_baseline
+from deddqn.baselines import baseline_names, load_baseline, minion
+from deddqn.baselines import registry as baselines
 from deddqn.de import PAPER
 from deddqn.de.strategies import STRATEGIES
 from deddqn.experiments.contestants import PAPER_METHODS
 from deddqn.experiments.paper import PRINTED
 from deddqn.policies import CompiledPolicy, best_policy, load_policy, policy_names
+from deddqn.policies import registry as policies
 from deddqn.policies.adaptive import ADAPTIVE, default_parameters, tuned
+from deddqn.policies.files import read_policy_file
 from deddqn.policies.registry import SHIPPED
 from tools.docs import cards, markdown
 from tools.docs.markdown import code
@@ -96,7 +98,7 @@ def policy_page(name: str) -> str:
     card = cards.card(weights) if weights.is_file() else ""
     return markdown.page(
         f"# {name}",
-        _move(name),
+        _first(name),
         markdown.table(("", ""), facts),
         _use(name),
         _parameters(name),
@@ -121,6 +123,7 @@ def baseline_page(name: str) -> str:
     line = f"deddqn compare --methods {name} random --problems {EXAMPLE} --runs 5 --out out/{name}"
     return markdown.page(
         f"# {name}",
+        _first(name),
         markdown.table(("", ""), facts),
         "## Use it",
         "Needs the extra `baselines`." if name != "scipy-de" else "",
@@ -128,11 +131,6 @@ def baseline_page(name: str) -> str:
         "## How it works",
         _about(module),
     )
-
-
-def _summary(module: str) -> str:
-    text = inspect.getdoc(inspect.importlib.import_module(module)) or ""  # type: ignore[attr-defined]
-    return text.partition("\n")[0]
 
 
 def pages() -> dict[str, str]:
@@ -156,14 +154,25 @@ def pages() -> dict[str, str]:
 
 
 def _first(name: str) -> str:
-    """One line about a method."""
-    if move := _move(name):
-        return move
-    if name in baseline_names():
-        return _summary(type(load_baseline(name)).__module__)
-    policy = load_policy(name)
-    assert isinstance(policy, CompiledPolicy)
+    """One line about a method, from where it is made."""
     weights = SHIPPED / f"{name}.safetensors"
-    if Path(weights).is_file():
-        return f"Trained: {policy.metadata['provenance'].get('trained_by', 'not recorded')}"
-    return _summary(module_of(name, policy))
+    if weights.is_file():
+        return f"Trained: {read_policy_file(weights)[1]['provenance'].get('trained_by', 'not recorded')}"
+    if name in minion.ALGORITHMS:
+        return _row_about(name)
+    source = (
+        inspect.getmodule(ADAPTIVE[name]) if name in ADAPTIVE else {**policies._FACTORIES, **baselines._FACTORIES}[name]
+    )
+    return _move(name) or (inspect.getdoc(source) or "").partition("\n")[0].replace("``", "`")
+
+
+def _row_about(name: str) -> str:
+    """The row of an algorithm in the table of sources that the docstring of its module holds."""
+    lines = (inspect.getdoc(minion) or "").splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith(f"``{name}``"))
+    rows = [lines[start].partition("`` ")[2]]
+    for line in lines[start + 1 :]:
+        if not line.startswith(" "):
+            break
+        rows.append(line)
+    return " ".join(" ".join(rows).split())
