@@ -81,6 +81,14 @@ def test_commands_in_the_text_exist(name: str) -> None:
 
 
 @every_page
+def test_files_in_the_text_exist(name: str) -> None:
+    """A file of the repository or of the package between back quotes, as `tests/engine` or `policies/fixed.py`."""
+    spans = re.findall(r"`([a-z_]+/[\w./-]*)`", (ROOT / name).read_text(encoding="utf-8"))
+    named = [span for span in spans if not span.startswith("out/")]
+    assert [file for file in named if not ((ROOT / file).exists() or (ROOT / "src/deddqn" / file).exists())] == []
+
+
+@every_page
 def test_pictures_and_links_exist(name: str) -> None:
     page = ROOT / name
     links = re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
