@@ -25,7 +25,10 @@ ROOT = Path(__file__).parents[2]
 SMALL_TRAINING = shlex.split("--problems cec2005:F1/d10 --budget 200 --warmup 50 --cycles 1 --device cpu --lanes 1")
 SMALL_TRAINING += shlex.split("--batch 16 --memory 500 --decisions 1 --evaluate-every 0 --synchronous yes")
 SMALL_SEARCH = shlex.split("--problems cec2005:F1/d10 --budget 200 --generations 1 --candidates 4 --evaluate-every 1")
-SMALL_SCORE = shlex.split("--runs 1")
+SMALL = {
+    "score": shlex.split("--runs 1"),
+    "demo": shlex.split("--runs 1 --budget 300"),
+}
 
 
 def lines(text: str) -> list[list[str]]:
@@ -38,7 +41,9 @@ def run(words: list[str], added: list[str]) -> None:
     """Run a command of the package in small where it is long; check any other."""
     if words[0] != "deddqn":
         parse(words)
-        return
+        if words != ["make", "demo"]:
+            return
+        words = ["deddqn", "demo", "--out", "out/demo"]  # what the verb calls
     arguments = [*words[1:], *added]
     parse(["deddqn", *arguments])
     status = main([*arguments, *_smaller(arguments)])
@@ -47,10 +52,10 @@ def run(words: list[str], added: list[str]) -> None:
 
 
 def _smaller(arguments: list[str]) -> list[str]:
-    """Training and scoring take hours and minutes: the same, on one problem and a few evaluations."""
+    """Training takes hours, scoring and the demo minutes: the same, with few problems, runs and evaluations."""
     if arguments[0] == "train":
         return SMALL_SEARCH if "search" in arguments else SMALL_TRAINING
-    return SMALL_SCORE if arguments[0] == "score" else []
+    return SMALL.get(arguments[0], [])
 
 
 def parse(words: list[str]) -> None:

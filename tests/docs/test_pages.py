@@ -28,12 +28,14 @@ NEEDS = {
     "docs/tutorials/compare.md": ["matplotlib", "pyarrow"],
     "docs/tutorials/environment.md": ["gymnasium"],
     "docs/tutorials/first.md": ["matplotlib"],
+    "docs/tutorials/policy.md": ["pyarrow"],
+    "docs/tutorials/problem.md": ["pyarrow"],
     "docs/tutorials/train.md": ["torch", "pyarrow"],
 }
 """Optional packages of a page; the development environment has all of them."""
 
 MADE = {
-    "README.md": ["run.png", "out/small/report/index.html", "out/r2/best.safetensors"],
+    "README.md": ["run.png", "out/demo/run.png", "out/small/report/index.html", "out/r2/best.safetensors"],
     "docs/compare.md": ["out/small/report/index.html", "out/own-method", "out/own-policy", "out/own-problem"],
     "docs/minimize.md": ["search.npz", "run.png", "result.json"],
     "docs/training.md": ["out/searched/searched.safetensors", "out/grid/grid.json"],
