@@ -91,6 +91,12 @@ def test_the_command_of_a_card_makes_its_settings(path: Path) -> None:
     }
 
 
+def test_portfolios_become_a_file_of_settings() -> None:
+    config = TrainingConfig(portfolio=(("rand/1", 0.9, 0.5),)).to_json()
+    text = cards.command({"hidden": [8, 8], **cards.shortest_settings(config)}, "out/x")
+    assert json.loads(blocks(text)[0].text)["portfolio"] == [["rand/1", 0.9, 0.5]]
+
+
 def test_settings_without_an_option_become_a_file() -> None:
     config = SearchConfig(sigma=0.5, repeats=3).to_json()
     settings = cards.shortest_settings(config)

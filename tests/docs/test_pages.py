@@ -20,7 +20,7 @@ from tests.docs.blocks import ROOT, PageError, Reader, blocks, inline_commands, 
 
 NEEDS = {
     "README.md": ["matplotlib", "pyarrow", "torch"],
-    "docs/bbob.md": ["ioh", "cocoex"],
+    "docs/bbob.md": ["ioh", "cocoex", "cma", "pyarrow"],
     "docs/compare.md": ["matplotlib", "pyarrow"],
     "docs/gymnasium.md": ["gymnasium", "stable_baselines3"],
     "docs/minimize.md": ["matplotlib"],

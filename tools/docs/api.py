@@ -61,8 +61,6 @@ PARTS = (
             ("deddqn.engine", ALL),
             ("deddqn.engine.episode", ("Template",)),
             ("deddqn.engine.run", ("Run",)),
-            ("deddqn.engine.memory", ("Episode",)),
-            ("deddqn.de.state", ("End",)),
         ),
     ),
     Part(
@@ -91,8 +89,6 @@ PARTS = (
             ("deddqn.training.trainer", ("train", "Trainer", "TrainingResult")),
             ("deddqn.training.search", ("SearchConfig", "Search")),
             ("deddqn.training.evaluate", ("evaluate", "Evaluation", "reference_errors", "rank_score")),
-            ("deddqn.training.actors", ("Tick",)),
-            ("deddqn.training.cycles", ("Finished",)),
         ),
     ),
     Part(
@@ -132,13 +128,13 @@ def public_names() -> dict[int, str]:
 
 
 def public_path(target: str) -> str | None:
-    """Where something is documented that is called by the path of its own module."""
+    """Where something is documented that is called by the path of its own module; "" if it only exists."""
     module, _, name = target.rpartition(".")
     try:
         thing = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError):
         return None
-    return public_names().get(id(thing))
+    return public_names().get(id(thing), "")
 
 
 def _directive(path: str, thing: Any) -> str:

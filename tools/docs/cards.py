@@ -51,7 +51,8 @@ def shortest_settings(config: dict[str, Any]) -> dict[str, Any]:
 def command(settings: dict[str, Any], out: str) -> str:
     """The settings as a command line, or as a file of settings where the command line has no option for one."""
     options = {field.name for field in fields(Options)}
-    if not set(settings) <= options:
+    nested = any(isinstance(item, list) for value in settings.values() if isinstance(value, list) for item in value)
+    if nested or not set(settings) <= options:
         file = markdown.block("json", json.dumps(settings, indent=1))
         run = markdown.block("sh", f"python -m deddqn.training {out}.json --out {out}")
         return f"{file}\n\nin `{out}.json`, and\n\n{run}"
@@ -179,12 +180,18 @@ def _weights_section(tensors: dict[str, np.ndarray], facts: dict[str, Any]) -> s
     return markdown.page("### Weights", shown)
 
 
+def _move(strategy: str, scale: float, crossover: float, *more: Any) -> str:
+    """An entry of a portfolio in words; what else an entry holds is shown as it stands."""
+    facts = [f"F = {scale:g}", f"CR = {crossover:g}", *map(json.dumps, more)]
+    return f"{strategy} ({', '.join(facts)})"
+
+
 def card(path: Path) -> str:
     """The card of a policy file, as the second half of its page."""
     tensors, facts = read_policy_file(path)
     provenance = facts["provenance"]
     numbers = sum(tensor.size for tensor in tensors.values())
-    portfolio = ", ".join(f"{strategy} (F = {scale:g}, CR = {cr:g})" for strategy, scale, cr in facts["portfolio"])
+    portfolio = ", ".join(_move(*entry) for entry in facts["portfolio"])
     rows = [
         ("file", f"{code(path.name)}, {path.stat().st_size:,} bytes"),
         ("kind", f"{facts['kind']}, {numbers:,} numbers"),

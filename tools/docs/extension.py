@@ -54,10 +54,13 @@ def adapt(app: Any, docname: str, source: list[str]) -> None:
 
 
 def find_public_name(app: Any, env: Any, node: Any, contnode: Any) -> Any:
-    """Sphinx's event ``missing-reference``: a class is documented where it is exported, not where it is defined."""
+    """Sphinx's event ``missing-reference``: a class is documented where it is exported, not where it is defined.
+
+    What exists and is not public is shown without a link; only what does not exist is an error.
+    """
     path = api.public_path(node.get("reftarget", "")) if node.get("refdomain") == "py" else None
-    if path is None:
-        return None
+    if not path:
+        return None if path is None else contnode
     return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "obj", path, node, contnode)
 
 
