@@ -26,8 +26,10 @@ SMALL_TRAINING = shlex.split("--problems cec2005:F1/d10 --budget 200 --warmup 50
 SMALL_TRAINING += shlex.split("--batch 16 --memory 500 --decisions 1 --evaluate-every 0 --synchronous yes")
 SMALL_SEARCH = shlex.split("--problems cec2005:F1/d10 --budget 200 --generations 1 --candidates 4 --evaluate-every 1")
 SMALL = {
-    "score": shlex.split("--runs 1"),
+    "animate": shlex.split("--generations 3"),
     "demo": shlex.split("--runs 1 --budget 300"),
+    "explain": shlex.split("--repeats 3 --budget 500"),
+    "score": shlex.split("--runs 1"),
 }
 
 
@@ -52,7 +54,7 @@ def run(words: list[str], added: list[str]) -> None:
 
 
 def _smaller(arguments: list[str]) -> list[str]:
-    """Training takes hours, scoring and the demo minutes: the same, with few problems, runs and evaluations."""
+    """Some commands take minutes or hours: the same, with few problems, runs and evaluations."""
     if arguments[0] == "train":
         return SMALL_SEARCH if "search" in arguments else SMALL_TRAINING
     return SMALL.get(arguments[0], [])

@@ -143,12 +143,13 @@ def _directive(path: str, thing: Any) -> str:
         return f".. auto{kind}:: {path}\n   :members:\n"
     if inspect.isfunction(thing):
         return f".. autofunction:: {path}\n"
-    return f".. py:data:: {path}\n\n   {data_docstrings()[path.rpartition('.')[2]]}\n"
+    about = data_docstrings().get(path.rpartition(".")[2], f"``{thing!r}``")
+    return f".. py:data:: {path}\n\n   {about}\n"
 
 
 @cache
 def data_docstrings() -> dict[str, str]:
-    """Constants of the package with the string below them, which says what they are."""
+    """Constants of the package with the string below them, where there is one, which says what they are."""
     found: dict[str, str] = {}
     for file in sorted(PACKAGE.rglob("*.py")):
         body = ast.parse(file.read_text(encoding="utf-8")).body
