@@ -17,7 +17,10 @@ PACKAGE = Path(deddqn.__file__).parent
 WITH_EXAMPLES = sorted(path for path in PACKAGE.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
 NAMES = [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in WITH_EXAMPLES]
 PACKAGES = {"ioh": "ioh", "coco": "cocoex", "gymnasium": "gymnasium", "stable_baselines3": "stable_baselines3"}
-LONG = {"deddqn.integrations.stable_baselines3"}  # trains; docs/gymnasium.md runs the same in small
+LONG = {
+    "deddqn.integrations.logs",
+    "deddqn.integrations.stable_baselines3",
+}  # whole comparisons and trainings: only parsed
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -27,6 +27,7 @@ class Part:
 
 
 ALL: tuple[str, ...] = ()  # everything in the module's __all__
+REST = "..."  # what is in it and on no other page
 PARTS = (
     Part(
         "minimize",
@@ -44,7 +45,7 @@ PARTS = (
         "search",
         "The search",
         "The settings of Differential Evolution, and the moves that a policy chooses from.",
-        (("deddqn", ("DEConfig", "Entry", "Portfolio", "PAPER")),),
+        (("deddqn", ("DEConfig", "Entry", "Portfolio", "PAPER", REST)),),
     ),
     Part(
         "policies",
@@ -114,7 +115,11 @@ PARTS = (
 
 def exported(module: str, names: tuple[str, ...]) -> list[str]:
     """The names of an entry of a part."""
-    return list(names or import_module(module).__all__)
+    everything: list[str] = import_module(module).__all__ if REST in names or not names else []
+    if REST not in names:
+        return list(names or everything)
+    placed = {name for part in PARTS for other, given in part.modules if other == module for name in given}
+    return [name for name in names if name != REST] + [name for name in everything if name not in placed]
 
 
 def public_names() -> dict[int, str]:

@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 SECTIONS = ("Parameters", "Returns", "Examples", "Attributes")
-_ENTRY = re.compile(r"^(\w[\w, ]*?) : (.*)$")
+_ENTRY = re.compile(r"^(\w[\w, .]*?) : (.*)$")
 
 
 def convert(lines: list[str]) -> list[str]:

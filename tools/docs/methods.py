@@ -9,8 +9,7 @@ from typing import Any
 
 from deddqn.baselines import baseline_names, load_baseline, minion
 from deddqn.baselines import registry as baselines
-from deddqn.de import PAPER
-from deddqn.de.strategies import STRATEGIES
+from deddqn.de import PAPER, strategies
 from deddqn.experiments.contestants import PAPER_METHODS
 from deddqn.experiments.paper import PRINTED
 from deddqn.policies import CompiledPolicy, best_policy, load_policy, policy_names
@@ -69,7 +68,8 @@ def _move(name: str) -> str:
     if match is None:
         return ""
     strategy = PAPER[int(match[1]) - 1].strategy
-    formula = (STRATEGIES[strategy].__doc__ or "").strip().rstrip(".")
+    kernel = getattr(strategies, re.sub(r"\W", "_", strategy))
+    formula = (kernel.__doc__ or "").strip().rstrip(".")
     return f"Always **{strategy}**: `{formula}`."
 
 
