@@ -14,7 +14,7 @@ READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench slow clean fresh-kernels FORCE
+.PHONY: help setup demo test check docs bench slow clean fresh-kernels FORCE
 
 help: ## list the verbs
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -45,13 +45,18 @@ check: $(READY) ## check format, style, types and the direction of imports
 	@echo "==> import-linter"
 	@$(BIN)/lint-imports --no-logo
 
+docs: $(READY) ## build the documentation into out/docs; a warning is an error
+	@echo "==> documentation"
+	@$(BIN)/python -m sphinx -b html -W --keep-going -n -E -q -j $(JOBS) -d build/doctrees $(ARGS) docs out/docs
+	@echo "==> open out/docs/index.html"
+
 bench: $(READY) fresh-kernels ## measure speed and memory against peers
 	@echo "==> benchmarks"
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 clean: ## delete caches and build products; keeps .venv and out/
 	@echo "==> deleting caches and build products"
-	@rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf build dist docs/generated .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	@find . \( -name .git -o -name .venv -o -name out \) -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # Numba does not see edits in called functions of other files; see CONTRIBUTING.md.

@@ -16,6 +16,7 @@ from deddqn.names import UnknownNameError
 
 
 def test_the_papers_values() -> None:
+    """Table 2."""
     config = DEConfig()
     assert (config.population_size, config.budget) == (100, 10_000)
     assert (config.repair, config.updating, config.target_error) == ("clip", "sequential", 1e-8)

@@ -71,6 +71,7 @@ def test_suites(name: str, size: int) -> None:
 
 
 def test_suites_are_apart() -> None:
+    """Sect. 5.1: 32 problems to train on, ten to test on."""
     assert not set(SUITES["cec2005-train"]) & set(SUITES["cec2005-test"])
     assert set(SUITES["cec2005-train"]) | set(SUITES["cec2005-test"]) < set(SUITES["cec2005"])
     assert [p.name for p in suite("cec2005-train") if p.noisy] == ["cec2005:F24/d10", "cec2005:F24/d30"]

@@ -1,4 +1,5 @@
-"""Whole runs of the real loop, compared with the slow reference after every step.
+"""Whole runs of the real loop (Algorithm 2), compared with the slow reference after every step: the state of Sect. 4.1
+(Table 1 rows 1-99), the metrics OM_1..OM_4 and the rewards R1, R2 and R3.
 
 The reference is handed what is random: the initial population, donors and crossover masks, drawn again from numpy's
 SFC64 (never read from the engine, so a draw too many or too few is seen), and the policy's choices. What it computes

@@ -55,6 +55,7 @@ def tiny(values, *, optimum=0.0, marks=(1, 100, 200), counts=None, budget=200):
 
 
 def test_box_by_hand():
+    """Fig. 1."""
     box = box_of("m", np.array([1.0, 2.0, 3.0, 4.0, 5.0, 30.0, np.inf]))
     assert (box.first, box.median, box.third) == (2.25, 3.5, 4.75)
     assert (box.low, box.high, box.outside) == (1.0, 5.0, (30.0,))
@@ -110,6 +111,7 @@ def test_groups_within_the_critical_difference(analysis):
 
 
 def test_numbers_beside_the_papers(analysis):
+    """Table 3 and Table 4."""
     assert len(analysis.cells) == 130
     assert analysis.control == "ddqn-r2"
     cell = next(c for c in analysis.cells if (c.method, c.problem) == ("de1", "cec2005:F9/d10"))
@@ -129,6 +131,7 @@ def test_entries_that_are_the_initial_population_are_found(analysis):
 
 
 def test_claims_get_the_verdict_of_the_data(analysis, tmp_path):
+    """Sect. 5.2 and Sect. 6."""
     claims = {c.number: c for c in judge_claims(analysis)}
     assert len(claims) == 13
     assert claims[1].verdict == HOLDS

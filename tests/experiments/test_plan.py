@@ -93,6 +93,7 @@ def test_a_plan_grows_only_by_methods_problems_and_runs():
 
 
 def test_the_paper_preset_is_its_section_5():
+    """Sect. 5 and Sect. 5.1."""
     made = preset("paper")
     plan = made.plan
     assert (plan.runs, plan.budget, len(plan.problems)) == (25, 10_000, 10)

@@ -131,6 +131,7 @@ def test_ranks_use_only_problems_that_all_methods_ran_on():
 
 
 def test_the_papers_table_4_follows_from_its_table_3_within_a_tenth():
+    """Table 3 and Table 4."""
     assert len(table_3()) == 130
     lines = recompute_ranks()
     assert len(lines) == 13
@@ -140,6 +141,7 @@ def test_the_papers_table_4_follows_from_its_table_3_within_a_tenth():
 
 
 def test_the_papers_table_5_follows_from_its_table_4_except_for_the_misprint():
+    """Table 4 and Table 5."""
     lines = recompute_li()
     assert len(lines) == 12
     assert [line.other for line in lines if not line.agrees] == [MISPRINT]

@@ -1,4 +1,4 @@
-"""The compiled network against numpy, and policy files that are right, wrong, broken or foreign."""
+"""The compiled network of the online phase (Sect. 3.2) against numpy; policy files: right, wrong, broken, foreign."""
 
 from __future__ import annotations
 

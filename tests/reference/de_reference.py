@@ -145,7 +145,7 @@ def repaired_coordinate(value: float, parent: float, lower: float, upper: float,
 
 
 # ---------------------------------------------------------------------------------------------------------
-# Operator metrics and rewards (Sect. 4)
+# Operator metrics (Sect. 4.1) and rewards (Sect. 4.2)
 
 
 def improvement(reference: float, value: float, worst_before: float) -> float:

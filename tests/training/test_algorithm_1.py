@@ -1,7 +1,7 @@
-"""One lane, one decision per tick, one update per evaluation: step by step the algorithm of the paper, written plainly.
+"""One lane, one decision per tick, one update per evaluation: step by step Algorithm 1 of the paper, plainly.
 
-The reference below keeps whole observations in a list, walks one run after another through `observe` and `act`,
-chooses in Python, and does Adam by its formulas. It shares with the trainer only the engine and the random draws.
+The reference below keeps whole observations in a list, walks one run after another (lines 5-7) through `observe` and
+`act`, chooses in Python, and does Adam by its formulas. It shares with the trainer only the engine and the draws.
 """
 
 from collections import deque
@@ -79,21 +79,21 @@ class Reference:
 
     def learn(self):
         draws = torch.rand((2, self.config.batch), dtype=torch.float64, generator=self.generator)[1].tolist()
-        batch = [self.memory[-(1 + int(u * len(self.memory)))] for u in draws]  # line 17
+        batch = [self.memory[-(1 + int(u * len(self.memory)))] for u in draws]  # line 16
         states = torch.tensor(np.array([o[0] for o in batch]), dtype=torch.float32)
         wanted = []
         for _, _, reward, after, ended in batch:
             if ended:
-                wanted.append(reward)  # line 19
+                wanted.append(reward)  # line 18
                 continue
             after = torch.tensor(after[None], dtype=torch.float32)
             best = int(q_values(self.primary, after).argmax())  # line 20
             wanted.append(reward + self.config.gamma * q_values(self.target, after)[0, best].item())  # line 21
         predicted = q_values(self.primary, states)[range(len(batch)), [o[1] for o in batch]]
         loss = ((torch.tensor(wanted) - predicted) ** 2).mean()
-        self.adam.apply(torch.autograd.grad(loss, self.primary))  # line 23
+        self.adam.apply(torch.autograd.grad(loss, self.primary))  # line 22
         self.updates += 1
-        if self.updates % self.config.target_sync == 0:  # line 24
+        if self.updates % self.config.target_sync == 0:  # line 23
             self.target = [p.detach().clone() for p in self.primary]
 
     def run(self, problem, repeat):
@@ -112,9 +112,9 @@ class Reference:
         state, ended, total = lanes.observe()[0], False, 0.0
         while not ended:
             action = self.choose(state, stream)
-            after, reward, end = lanes.act([action])  # lines 14-15
+            after, reward, end = lanes.act([action])  # lines 13-14
             ended, total = bool(end[0]), total + reward[0]
-            self.memory.append((state, action, reward[0], after[0].copy(), ended))  # line 16
+            self.memory.append((state, action, reward[0], after[0].copy(), ended))  # line 15
             state, self.steps = after[0].copy(), self.steps + 1
             self.actions.append(action)
             if self.steps > config.warmup:

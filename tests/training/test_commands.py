@@ -25,6 +25,7 @@ def test_both_ways_give_the_same_policy(tmp_path):
 
 
 def test_the_grid_keeps_one_network_per_reward(tmp_path, capsys):
+    """Sect. 5: twelve networks, three of them kept."""
     pytest.importorskip("tyro")
     from deddqn.cli import main
 

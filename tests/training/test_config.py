@@ -8,6 +8,7 @@ from deddqn.training.config import PRESETS, TrainingConfig, preset
 
 
 def test_the_defaults_are_table_2():
+    """Table 2."""
     config = TrainingConfig()
     assert config.hidden == (100, 100, 100, 100)
     assert (config.learning_rate, config.gamma, config.epsilon) == (1e-4, 0.99, 0.1)

@@ -1,4 +1,4 @@
-"""The update: Double-DQN by hand, a small problem whose Q is known, and a loss that is not finite."""
+"""The update (Sect. 3.1): Double-DQN by hand, a small problem whose Q is known, and a loss that is not finite."""
 
 import numpy as np
 import pytest

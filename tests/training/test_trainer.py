@@ -70,6 +70,7 @@ def test_the_same_settings_give_the_same_files(tmp_path):
 
 
 def test_the_best_cycles_weights_are_kept(tmp_path):
+    """Sect. 5.1."""
     config = TrainingConfig(**SMALL, lanes=2, decisions=10, replay_ratio=1.0, cycles=6)
     result = Trainer(config, tmp_path, quiet=True).run()
     summary = json.loads((tmp_path / "summary.json").read_text())

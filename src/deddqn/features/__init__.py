@@ -1,4 +1,4 @@
-"""What a policy sees: the state of Table 1."""
+"""What a policy sees: the state of Sect. 4.1 and Table 1."""
 
 from deddqn.features.layout import LAYOUT_VERSION, TABLE_1, Block, feature_names, n_features, signed_mask
 

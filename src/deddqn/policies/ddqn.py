@@ -1,4 +1,4 @@
-"""The learned policy in its online phase (Algorithm 2): a Q-network read from a policy file, greedy.
+"""The learned policy in its online phase (Sect. 3.2, Algorithm 2): a Q-network read from a policy file, greedy.
 
 In a policy file (see `files`) a network is ``layers.<k>.weight`` (outputs, inputs) and ``layers.<k>.bias`` in float32.
 """

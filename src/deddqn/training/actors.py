@@ -124,7 +124,7 @@ class Actors:
         return Tick(replace(record, states=self._pin(record.states)))
 
     def act(self, tick: Tick) -> Tick:
-        """Algorithm 1 lines 8-15, for all lanes: decide, evaluate, and begin the next run where one ended."""
+        """Algorithm 1 lines 8-14, for all lanes: decide, evaluate, and begin the next run where one ended."""
         newest = self._newest
         if newest is not self._shown:
             for (weight_view, bias_view), (weight, bias) in zip(self._views, newest, strict=True):

@@ -1,4 +1,4 @@
-"""Cycles (Sect. 5.2): every training problem is run once per cycle, in an order that is drawn anew every time."""
+"""Cycles (Sect. 5.1): every training problem is run once per cycle, in an order that is drawn anew every time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper's twelve networks (Sect. 5.2): {R1, R2, R3} x {batch 64, 128} x {3, 4 layers}, and the ones it keeps."""
+"""The paper's twelve networks (Sect. 5): {R1, R2, R3} x {batch 64, 128} x {3, 4 layers}, and the ones it keeps."""
 
 from __future__ import annotations
 

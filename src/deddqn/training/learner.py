@@ -1,4 +1,4 @@
-"""The Double-DQN update (Algorithm 1 lines 17-24), in torch on the CPU or captured as a CUDA graph."""
+"""The Double-DQN update (Algorithm 1 lines 16-23), in torch on the CPU or captured as a CUDA graph."""
 
 from __future__ import annotations
 
@@ -62,21 +62,21 @@ class Learner:
                 self.step()
             self.updates += 1
             if self.config.target == "periodic" and self.updates % self.config.target_sync == 0:
-                self.copy_to_target()  # line 24
+                self.copy_to_target()  # line 23
 
     @torch.no_grad()
     def step(self) -> None:
-        """Algorithm 1 lines 17-23: one gradient step on a random mini-batch."""
-        batch = self.replay.sample(self.config.batch, self.generator)  # line 17
+        """Algorithm 1 lines 16-22: one gradient step on a random mini-batch."""
+        batch = self.replay.sample(self.config.batch, self.generator)  # line 16
         n = self.config.batch
         activations = self.primary.activations(batch.both)
         q, q_next = activations[-1][:n], activations[-1][n:]
         q_next_target = self.target(batch.next_states)
         target = double_dqn_target(batch, q_next, q_next_target, self.config.gamma**self.config.n_step)
         error = q.gather(1, batch.actions).squeeze(1) - target
-        loss, slope = self._loss(error)  # line 23: (r_target - Q(s, a))^2
+        loss, slope = self._loss(error)  # line 22: (r_target - Q(s, a))^2
         slopes = torch.zeros_like(q).scatter_(1, batch.actions, slope[:, None] / n)
-        self.adam.step(self.primary.differentiate([values[:n] for values in activations], slopes))  # line 23
+        self.adam.step(self.primary.differentiate([values[:n] for values in activations], slopes))  # line 22
         self.loss_sum += loss.mean()
         if self.config.target == "soft":
             self.target.flat.lerp_(self.primary.flat, self.config.target_rate)
@@ -97,7 +97,7 @@ class Learner:
 
     @torch.no_grad()
     def copy_to_target(self) -> None:
-        """Algorithm 1 line 24: the target network takes the weights of the primary one."""
+        """Algorithm 1 line 23: the target network takes the weights of the primary one."""
         self.target.flat.copy_(self.primary.flat)
 
     def _launch(self) -> None:

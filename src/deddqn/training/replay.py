@@ -77,7 +77,7 @@ class Replay:
         return self.states.device
 
     def append(self, record: Record, reward_scale: float = 1.0) -> None:
-        """Algorithm 1 line 16: store a tick; its states are padded and look one state ahead."""
+        """Algorithm 1 line 15: store a tick; its states are padded and look one state ahead."""
         states, actions, rewards, ends, made = (self._moved(a) for a in (*_arrays(record, reward_scale), record.made))
         places = self._first + (self.head[:, None] + self._ticks) % self.slots
         decided = places[:, :-1].reshape(-1)
@@ -93,7 +93,7 @@ class Replay:
         return torch.from_numpy(array).to(self.device, non_blocking=True)
 
     def sample(self, size: int, generator: torch.Generator) -> Batch:
-        """Algorithm 1 line 17: a random mini-batch; a lane, then one of its observations, with equal chances."""
+        """Algorithm 1 line 16: a random mini-batch; a lane, then one of its observations, with equal chances."""
         drawn = torch.rand((2, size), dtype=torch.float64, device=self.device, generator=generator)
         lane = (drawn[0] * self.lanes).long()
         usable = self.count[lane] - (self.n_step - 1)

@@ -91,7 +91,7 @@ class Trainer:
         self.stopped = False
 
     def run(self) -> TrainingResult:
-        """Algorithm 1 lines 5-28, with a checkpoint now and then; returns early when stopped or out of time."""
+        """Algorithm 1 lines 5-24, with a checkpoint now and then; returns early when stopped or out of time."""
         try:
             while not self.done and not self.out_of_time:
                 for tick in self.actors.ticks(self._goes_on, overlapped=not self.config.synchronous):
@@ -105,9 +105,9 @@ class Trainer:
         return self.result
 
     def digest(self, tick: Tick) -> None:
-        """Algorithm 1 lines 16-24 for one tick: store it, learn from the memory, and show the actors the weights."""
+        """Algorithm 1 lines 15-23 for one tick: store it, learn from the memory, and show the actors the weights."""
         warm = self.replay.stored >= self.config.warmup
-        self.replay.append(tick.record, self.config.reward_scale)  # line 16
+        self.replay.append(tick.record, self.config.reward_scale)  # line 15
         self.decisions += tick.decisions
         self.evaluations += tick.decisions
         if self.config.device != "cpu":
@@ -115,7 +115,7 @@ class Trainer:
             self._look(tick)
         if warm:
             due = int((self.decisions - self.skipped) * self.config.replay_ratio // self.config.batch)
-            self.learner.update(due - self.learner.updates)  # lines 17-24
+            self.learner.update(due - self.learner.updates)  # lines 16-23
         else:
             self.skipped += tick.decisions
             self._set_epsilon()

@@ -1,0 +1,173 @@
+"""Every command and code block of README, CONTRIBUTING and docs/ runs, and prints what the page says it prints.
+
+``DEDDQN_UPDATE_DOCS=1 pytest tests/docs`` writes what really came out into the pages instead of failing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from deddqn.policies import registry
+from tests.docs import commands
+from tests.docs.blocks import ROOT, PageError, Reader, blocks, inline_commands, pages, with_outputs
+
+NEEDS = {
+    "README.md": ["matplotlib", "pyarrow", "torch"],
+    "docs/bbob.md": ["ioh", "cocoex", "cma", "pyarrow"],
+    "docs/compare.md": ["matplotlib", "pyarrow"],
+    "docs/gymnasium.md": ["gymnasium", "stable_baselines3"],
+    "docs/minimize.md": ["matplotlib"],
+    "docs/training.md": ["torch"],
+    "docs/tutorials/compare.md": ["matplotlib", "pyarrow"],
+    "docs/tutorials/environment.md": ["gymnasium"],
+    "docs/tutorials/first.md": ["matplotlib"],
+    "docs/tutorials/policy.md": ["pyarrow"],
+    "docs/tutorials/problem.md": ["pyarrow"],
+    "docs/tutorials/train.md": ["torch", "pyarrow"],
+}
+"""Optional packages of a page; the development environment has all of them."""
+
+MADE = {
+    "README.md": ["run.png", "out/demo/run.png", "out/small/report/index.html", "out/r2/best.safetensors"],
+    "docs/bbob.md": ["out/small-transfer/comparison/report/index.html", "out/logged/logs/ioh", "out/logged/logs/coco"],
+    "docs/compare.md": ["out/small/report/index.html", "out/own-method", "out/own-policy", "out/own-problem"],
+    "docs/minimize.md": ["search.npz", "run.png", "result.json"],
+    "docs/training.md": ["out/searched/searched.safetensors", "out/grid/grid.json"],
+}
+"""Files that must be there when a page has been read."""
+
+NAMES = [path.relative_to(ROOT).as_posix() for path in pages()]
+every_page = pytest.mark.parametrize("name", NAMES)
+
+
+@pytest.fixture
+def own_signals() -> Iterator[None]:
+    """`deddqn train` handles Ctrl-C in its own way from then on; the tests after it should not notice."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@every_page
+def test_blocks_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_signals: None) -> None:
+    for package in NEEDS.get(name, []):
+        pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(registry, "_FACTORIES", dict(registry._FACTORIES))  # pages may register policies
+    (tmp_path / "mymodule.py").write_text("def function(x):\n    return float((x**2).sum())\n")
+    page = ROOT / name
+    reader = Reader(name, page.read_text(encoding="utf-8"))
+    reader.read()
+    assert [file for file in MADE.get(name, []) if not (tmp_path / file).exists()] == []
+    wrong = reader.wrong_outputs()
+    if wrong and os.environ.get("DEDDQN_UPDATE_DOCS"):
+        page.write_text(with_outputs(reader.text, wrong), encoding="utf-8")
+        pytest.skip(f"{name} now shows what came out")
+    for block, real in wrong:
+        pytest.fail(f"{name}:{block.line} shows\n{block.text}\nbut what came out is\n{real}", pytrace=False)
+
+
+@every_page
+def test_commands_in_the_text_exist(name: str) -> None:
+    for command in inline_commands((ROOT / name).read_text(encoding="utf-8")):
+        commands.mention(shlex.split(command))
+
+
+@every_page
+def test_files_in_the_text_exist(name: str) -> None:
+    """A file of the repository or of the package between back quotes, as `tests/engine` or `policies/fixed.py`."""
+    spans = re.findall(r"`([a-z_]+/[\w./-]*)`", (ROOT / name).read_text(encoding="utf-8"))
+    named = [span for span in spans if not span.startswith("out/")]
+    assert [file for file in named if not ((ROOT / file).exists() or (ROOT / "src/deddqn" / file).exists())] == []
+
+
+@every_page
+def test_pictures_and_links_exist(name: str) -> None:
+    page = ROOT / name
+    links = re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    files = [link.partition("#")[0] for link in links if not link.startswith(("http", "#"))]
+    assert [link for link in files if "generated/" not in link and not (page.parent / link).exists()] == []
+
+
+def test_there_is_something_to_run() -> None:
+    found = {name: len(blocks((ROOT / name).read_text(encoding="utf-8"))) for name in NAMES}
+    assert found["README.md"] >= 4 and found["docs/minimize.md"] >= 10 and found["docs/compare.md"] >= 6
+
+
+def test_the_first_example_gives_a_good_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    first = next(block for block in blocks((ROOT / "README.md").read_text()) if block.language == "python")
+    reader = Reader("README.md", f"```python\n{first.text}```\n")
+    reader.read()
+    assert reader.names["result"].fun < 1e-2  # type: ignore[attr-defined]
+    assert (tmp_path / "run.png").stat().st_size > 10_000
+
+
+class TestTheRunner:
+    """A page with a mistake fails, and says where."""
+
+    @pytest.mark.parametrize(
+        ("block", "message"),
+        [
+            ("```python\n1 / 0\n```", "page:2: ZeroDivisionError"),
+            ("```sh\ndeddqn minimise cec2005:F1/d10\n```", "page:2: ValueError: there is no command 'minimise'"),
+            ("```sh\ndeddqn minimize cec2005:F1/d10 --max-fun 3\n```", "is refused by its parser"),
+            ("```sh\ndeddqn minimize cec2005:F1/d11\n```", "ended with status 2"),
+            ("<!-- test: parse -->\n```sh\ndeddqn train --presett x --out y\n```", "page:3: .*refused by its parser"),
+            ("```sh\nmake tea\n```", r"no verb \['tea'\]"),
+            ("```sh\npip install 'deddqn[tea]'\n```", "cannot be installed"),
+            ("```sh\npython -m benchmarks tea\n```", r"no benchmark \['tea'\]"),
+            ("```sh\npython -m deddqn.training a.json --output b\n```", "does not know"),
+            ("```sh\npython examples/tea.py\n```", "no file"),
+            ("```sh\nrm -rf tea\n```", "nobody knows how to test 'rm'"),
+            ("```cobol\n```", "nobody knows how to test it"),
+            ("```json\n{,}\n```", "JSONDecodeError"),
+        ],
+    )
+    def test_mistakes(self, block: str, message: str) -> None:
+        with pytest.raises(PageError, match=message):
+            Reader("page", block).read()
+
+    def test_outputs(self) -> None:
+        text = (
+            "```python\nprint('a', 1.5)\n```\n```output\na 2.5\n```\n```python\nprint('b')\n```\n```output\n...\n```\n"
+        )
+        reader = Reader("page", text)
+        reader.read()
+        wrong = reader.wrong_outputs()
+        assert [(block.text, real) for block, real in wrong] == [("a 2.5\n", "a 1.5\n")]
+        assert with_outputs(text, wrong) == text.replace("2.5", "1.5")
+
+    def test_options_are_added(self, capsys: pytest.CaptureFixture[str]) -> None:
+        page = "<!-- test: with --maxfun 150 -->\n```sh\ndeddqn minimize cec2005:F1/d10\n```\n"
+        reader = Reader("page", page)
+        reader.read()
+        assert "150" in reader.printed.getvalue()
+
+
+@pytest.mark.parametrize(
+    "field", re.findall(r"`(\w+)`", (ROOT / "docs/minimize.md").read_text().split("## When")[0].split("| field")[1])
+)
+def test_fields_of_the_result_exist(field: str) -> None:
+    import deddqn
+
+    result = deddqn.minimize(lambda x: 0.0, [(0, 1)], maxfun=100, history=True, rng=1)
+    assert field in result or field in result.history or field in ("inf", "ValueError", "True")
+
+
+@pytest.mark.parametrize("option", re.findall(r"`--([a-z-]+)`", (ROOT / "docs/compare.md").read_text()))
+def test_options_of_compare_exist(option: str) -> None:
+    from deddqn.cli.compare import Options
+
+    assert option.replace("-", "_") in Options.__dataclass_fields__
