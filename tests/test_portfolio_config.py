@@ -19,6 +19,7 @@ def test_the_papers_values() -> None:
     config = DEConfig()
     assert (config.population_size, config.budget) == (100, 10_000)
     assert (config.repair, config.updating, config.target_error) == ("clip", "sequential", 1e-8)
+    assert (config.final_population, config.restart_tolerance) == (None, 0.0)
     assert [(e.strategy, e.scale, e.crossover) for e in PAPER] == [
         ("rand/1", 0.5, 1.0),
         ("rand/2", 0.5, 1.0),
@@ -40,6 +41,15 @@ def test_the_papers_values() -> None:
         ({"budget": 1e4}, "budget must be a whole number, got 10000.0"),
         ({"target_error": -1e-9}, "target_error must be 0 or more, got -1e-09"),
         ({"target_error": math.nan}, "target_error must be 0 or more, got nan"),
+        ({"final_population": 5}, "final_population must be at least 6, got 5"),
+        ({"final_population": 8.5}, "final_population must be a whole number, got 8.5"),
+        ({"final_population": 101}, r"final_population must be at most population_size \(100\), got 101"),
+        ({"pbest": 0.0}, r"pbest must lie in \(0, 1\], got 0.0"),
+        ({"pbest": math.nan}, r"pbest must lie in \(0, 1\], got nan"),
+        ({"archive": -1.0}, r"archive must lie in \[0, 100\], got -1.0"),
+        ({"archive": math.inf}, r"archive must lie in \[0, 100\], got inf"),
+        ({"restart_tolerance": 1.0}, r"restart_tolerance must lie in \[0, 1\), got 1.0"),
+        ({"restart_tolerance": math.nan}, r"restart_tolerance must lie in \[0, 1\), got nan"),
         ({"repair": "refelct"}, "repair must be one of .*did you mean 'reflect'.* got 'refelct'"),
         ({"updating": "defered"}, "updating must be one of .*did you mean 'deferred'.* got 'defered'"),
     ],
@@ -68,6 +78,9 @@ def test_config_is_frozen_and_keyword_only() -> None:
         (("rand/1", -0.5), r"scale \(F\) must be a finite number of 0 or more, got -0.5"),
         (("rand/1", math.inf), r"scale \(F\) must be a finite number .* got inf"),
         (("rand/1", math.nan), r"scale \(F\) must be a finite number .* got nan"),
+        (("rand/1", 0.0, 1.0, "F"), r"scale \(F\) must lie in \(0, 1\] where it adapts, got 0.0"),
+        (("rand/1", 1.5, 1.0, "F+CR"), r"scale \(F\) must lie in \(0, 1\] where it adapts, got 1.5"),
+        (("rand/1", 0.5, 1.0, "CR+F"), r"adapts must be one of '', 'F', 'CR', 'F\+CR'; did you mean .* got 'CR\+F'"),
         (("rand/1", 0.5, 1.5), r"crossover \(CR\) must lie in \[0, 1\], got 1.5"),
         (("rand/1", 0.5, -0.1), r"crossover \(CR\) must lie in \[0, 1\], got -0.1"),
         (("rand/1", 0.5, math.nan), r"crossover \(CR\) must lie in \[0, 1\], got nan"),

@@ -1,4 +1,4 @@
-"""The Python blocks of the pages on the ecosystem run, each page from top to bottom."""
+"""The Python blocks of these pages run, each page from top to bottom."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize(("page", "packages"), [("gymnasium", ["gymnasium"]), ("bbob", ["ioh", "cocoex"])])
+@pytest.mark.parametrize(
+    ("page", "packages"), [("gymnasium", ["gymnasium"]), ("bbob", ["ioh", "cocoex"]), ("beyond", [])]
+)
 def test_blocks_run(page: str, packages: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for package in packages:
         pytest.importorskip(package)
