@@ -11,7 +11,7 @@ import pytest
 
 from deddqn import PAPER, DEConfig, Entry, EpisodeSpec, Portfolio, Problem, load_policy
 from deddqn.de.portfolio import paper_portfolio
-from deddqn.de.strategies import FURTHER_STRATEGIES, PAPER_STRATEGIES, STRATEGIES, mutate, mutate_further
+from deddqn.de.strategies import PAPER_STRATEGIES, STRATEGIES, mutate, mutate_further
 from deddqn.names import UnknownNameError
 
 
@@ -112,9 +112,9 @@ def test_portfolio() -> None:
 def test_codes_are_dispatched_to_their_strategy() -> None:
     parents = np.random.default_rng(0).standard_normal((7, 3))
     donors, by_code, by_name = np.array([1, 2, 3, 4, 5]), np.zeros(3), np.zeros(3)
-    for code, strategy in enumerate([*PAPER_STRATEGIES.values(), *FURTHER_STRATEGIES.values()]):
+    for code, strategy in enumerate(PAPER_STRATEGIES.values()):
         strategy(parents, 0, donors, 6, 0.5, by_name)
-        for dispatch in (mutate, mutate_further) if code < 4 else (mutate_further,):
+        for dispatch in (mutate, mutate_further):
             dispatch(code, parents, 0, donors, 6, 0.5, by_code)
             assert by_code.tolist() == by_name.tolist()
 
