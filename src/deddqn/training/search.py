@@ -264,10 +264,11 @@ class Search:
 
     def _resume(self) -> int:
         arrays, facts = load_checkpoint(self.out)
+        saved = {**SearchConfig().to_json(), **facts["config"]}
         may_change = ("generations", "threads", "checkpoint_seconds", "max_seconds", "tensorboard")
         for name, value in self.config.to_json().items():
-            if name not in may_change and facts["config"][name] != value:
-                raise ValueError(f"{name} must be {facts['config'][name]!r} to resume this search, got {value!r}")
+            if name not in may_change and saved[name] != value:
+                raise ValueError(f"{name} must be {saved[name]!r} to resume this search, got {value!r}")
         self.cma.load_arrays(arrays)
         self.best, self.pool = arrays["best"].copy(), arrays["pool"]
         self.best_score = -np.inf if facts["best_score"] is None else facts["best_score"]
