@@ -85,6 +85,9 @@ def test_config_is_frozen_and_keyword_only() -> None:
         (("rand/1", 0.5, 1.5), r"crossover \(CR\) must lie in \[0, 1\], got 1.5"),
         (("rand/1", 0.5, -0.1), r"crossover \(CR\) must lie in \[0, 1\], got -0.1"),
         (("rand/1", 0.5, math.nan), r"crossover \(CR\) must lie in \[0, 1\], got nan"),
+        (("rand/1", "x"), r"scale \(F\) must be a finite number .* got 'x'"),
+        (("rand/1", None), r"scale \(F\) must be a finite number .* got None"),
+        (("rand/1", 0.5, True), r"crossover \(CR\) must lie in \[0, 1\], got True"),
     ],
 )
 def test_wrong_entry(arguments: tuple[Any, ...], message: str) -> None:
@@ -108,6 +111,11 @@ def test_portfolio() -> None:
     assert paper_portfolio() == PAPER != paper_portfolio(crossover=0.9)
     with pytest.raises(ValueError, match="portfolio must hold at least one entry, got none"):
         Portfolio([])
+    with pytest.raises(ValueError, match=r"portfolio must be a list of entries, got the text 'rand/1'; \['rand/1'\]"):
+        Portfolio("rand/1")
+    for entry in (3, (), ("rand/1", 0.5, 1.0, "F", "CR")):
+        with pytest.raises(ValueError, match=r"an entry must be a strategy, \(strategy, F, CR\) or .* got "):
+            Portfolio([entry])  # type: ignore[list-item]
 
 
 def test_codes_are_dispatched_to_their_strategy() -> None:

@@ -19,17 +19,20 @@ from typing import Any
 import tyro
 
 from deddqn.cli import COMMANDS, main
+from deddqn.training.search import SEARCH_PRESETS
 
 ROOT = Path(__file__).parents[2]
 
-SMALL_TRAINING = shlex.split("--problems cec2005:F1/d10 --budget 200 --warmup 50 --cycles 1 --device cpu --lanes 1")
-SMALL_TRAINING += shlex.split("--batch 16 --memory 500 --decisions 1 --evaluate-every 0 --synchronous yes")
-SMALL_SEARCH = shlex.split("--problems cec2005:F1/d10 --budget 200 --generations 1 --candidates 4 --evaluate-every 1")
+SMALL_TRAINING = shlex.split("--budget 200 --warmup 50 --cycles 1 --device cpu --lanes 1 --batch 16 --memory 500")
+SMALL_TRAINING += shlex.split("--decisions 1 --evaluate-every 0 --synchronous yes")
+SMALL_SEARCH = shlex.split("--budget 200 --generations 1 --candidates 4 --evaluate-every 1")
 SMALL = {
     "animate": shlex.split("--generations 3"),
     "demo": shlex.split("--runs 1 --budget 300"),
     "explain": shlex.split("--repeats 3 --budget 500"),
     "score": shlex.split("--runs 1"),
+    "train": shlex.split("--problems cec2005:F1/d10"),
+    "transfer": shlex.split("--runs 2 --methods random --no-figures"),
 }
 
 
@@ -55,9 +58,11 @@ def run(words: list[str], added: list[str]) -> None:
 
 def _smaller(arguments: list[str]) -> list[str]:
     """Some commands take minutes or hours: the same, with few problems, runs and evaluations."""
-    if arguments[0] == "train":
-        return SMALL_SEARCH if "search" in arguments else SMALL_TRAINING
-    return SMALL.get(arguments[0], [])
+    smaller = SMALL.get(arguments[0], [])
+    if arguments[0] not in ("train", "transfer"):
+        return smaller
+    given = _options_of(arguments[0], arguments[1:])
+    return [*smaller, *(SMALL_SEARCH if given.preset in SEARCH_PRESETS else SMALL_TRAINING)]
 
 
 def parse(words: list[str]) -> None:
@@ -76,23 +81,27 @@ def mention(words: list[str]) -> None:
         return
     if given[1].isupper() or given[1].startswith("--"):
         return  # deddqn --help, deddqn COMMAND --help
-    known = {f"--{field.replace('_', '-')}" for field in _options_of(given[1]).__dataclass_fields__} | {"--help"}
+    known = {f"--{field.replace('_', '-')}" for field in _kind_of(given[1]).__dataclass_fields__} | {"--help"}
     unknown = {word for word in given if word.startswith("--")} - known
     if unknown:
         raise ValueError(f"'deddqn {given[1]}' does not know {sorted(unknown)}")
 
 
-def _options_of(command: str) -> Any:
+def _kind_of(command: str) -> Any:
     if command not in COMMANDS:
         raise ValueError(f"there is no command {command!r}")
     return import_module(f"deddqn.cli.{command}").Options
 
 
-def _deddqn(arguments: list[str]) -> None:
+def _options_of(command: str, arguments: list[str]) -> Any:
     try:
-        tyro.cli(_options_of(arguments[0]), prog=arguments[0], args=arguments[1:], console_outputs=False)
+        return tyro.cli(_kind_of(command), prog=command, args=arguments, console_outputs=False)
     except SystemExit:
-        raise ValueError(f"'deddqn {shlex.join(arguments)}' is refused by its parser") from None
+        raise ValueError(f"'deddqn {shlex.join([command, *arguments])}' is refused by its parser") from None
+
+
+def _deddqn(arguments: list[str]) -> None:
+    _options_of(arguments[0], arguments[1:])
 
 
 def _make(arguments: list[str]) -> None:
@@ -113,8 +122,12 @@ def _pip(arguments: list[str]) -> None:
 
 def _python(arguments: list[str]) -> None:
     if arguments[0] == "-m":
-        if importlib.util.find_spec(arguments[1]) is None:
-            raise ValueError(f"there is no module {arguments[1]!r}")
+        found = importlib.util.find_spec(arguments[1])
+        places = (found and found.submodule_search_locations) or []
+        if places and not any(Path(place, "__main__.py").is_file() for place in places):
+            found = None  # a package without anything to run
+        if found is None:
+            raise ValueError(f"there is no module {arguments[1]!r} to run")
         start, rest = arguments[:2], arguments[2:]
     else:
         if not (ROOT / arguments[0]).is_file():

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import signal
-from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,8 +20,9 @@ from tests.docs.blocks import ROOT, PageError, Reader, blocks, inline_commands, 
 
 NEEDS = {
     "README.md": ["matplotlib", "pyarrow", "torch"],
-    "docs/bbob.md": ["ioh", "cocoex", "cma", "pyarrow"],
+    "docs/bbob.md": ["ioh", "cocoex", "cocopp", "cma", "pyarrow"],
     "docs/compare.md": ["matplotlib", "pyarrow"],
+    "docs/explain.md": ["matplotlib", "pyarrow"],
     "docs/gymnasium.md": ["gymnasium", "stable_baselines3"],
     "docs/minimize.md": ["matplotlib"],
     "docs/training.md": ["torch"],
@@ -38,6 +39,7 @@ MADE = {
     "README.md": ["run.png", "out/demo/run.png", "out/small/report/index.html", "out/r2/best.safetensors"],
     "docs/bbob.md": ["out/small-transfer/comparison/report/index.html", "out/logged/logs/ioh", "out/logged/logs/coco"],
     "docs/compare.md": ["out/small/report/index.html", "out/own-method", "out/own-policy", "out/own-problem"],
+    "docs/explain.md": ["out/explain/searched/index.html", "out/search.gif", "out/own/index.html"],
     "docs/minimize.md": ["search.npz", "run.png", "result.json"],
     "docs/training.md": ["out/searched/searched.safetensors", "out/grid/grid.json"],
 }
@@ -47,19 +49,16 @@ NAMES = [path.relative_to(ROOT).as_posix() for path in pages()]
 every_page = pytest.mark.parametrize("name", NAMES)
 
 
-@pytest.fixture
-def own_signals() -> Iterator[None]:
-    """`deddqn train` handles Ctrl-C in its own way from then on; the tests after it should not notice."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+def skip_without(name: str) -> None:
+    """Skip a page whose optional packages are not here; importing some of them takes seconds."""
+    for package in NEEDS.get(name, []):
+        if find_spec(package) is None:
+            pytest.skip(f"{name} needs {package}")
 
 
 @every_page
-def test_blocks_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_signals: None) -> None:
-    for package in NEEDS.get(name, []):
-        pytest.importorskip(package)
+def test_blocks_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    skip_without(name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
@@ -79,6 +78,7 @@ def test_blocks_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
 @every_page
 def test_commands_in_the_text_exist(name: str) -> None:
+    skip_without(name)
     for command in inline_commands((ROOT / name).read_text(encoding="utf-8")):
         commands.mention(shlex.split(command))
 
@@ -130,6 +130,8 @@ class TestTheRunner:
             ("```sh\npython -m benchmarks tea\n```", r"no benchmark \['tea'\]"),
             ("```sh\npython -m deddqn.training a.json --output b\n```", "does not know"),
             ("```sh\npython examples/tea.py\n```", "no file"),
+            ("```sh\npython -m tea\n```", "no module 'tea' to run"),
+            ("```sh\npython -m deddqn.policies\n```", "no module 'deddqn.policies' to run"),
             ("```sh\nrm -rf tea\n```", "nobody knows how to test 'rm'"),
             ("```cobol\n```", "nobody knows how to test it"),
             ("```json\n{,}\n```", "JSONDecodeError"),
@@ -166,8 +168,13 @@ def test_fields_of_the_result_exist(field: str) -> None:
     assert field in result or field in result.history or field in ("inf", "ValueError", "True")
 
 
-@pytest.mark.parametrize("option", re.findall(r"`--([a-z-]+)`", (ROOT / "docs/compare.md").read_text()))
-def test_options_of_compare_exist(option: str) -> None:
-    from deddqn.cli.compare import Options
+def named_options(command: str) -> list[tuple[str, str]]:
+    """The options that the page of a command names between back quotes."""
+    text = (ROOT / "docs" / f"{command}.md").read_text()
+    return [(command, option) for option in sorted(set(re.findall(r"`--([a-z-]+)`", text)))]
 
-    assert option.replace("-", "_") in Options.__dataclass_fields__
+
+@pytest.mark.parametrize(("command", "option"), [*named_options("compare"), *named_options("explain")])
+def test_named_options_exist(command: str, option: str) -> None:
+    known = import_module(f"deddqn.cli.{command}").Options.__dataclass_fields__
+    assert option.removeprefix("no-").replace("-", "_") in known

@@ -11,6 +11,7 @@ from numba import njit
 from deddqn.de import PAPER, DEConfig, Portfolio
 from deddqn.de.state import Count, End, Fact, Mark
 from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.engine.lane_kernels import next_lane
 from deddqn.features import n_features
 from deddqn.policies import Policy, load_policy, network_policy
 from deddqn.problems import Problem, get
@@ -338,6 +339,54 @@ def test_only_the_first_of_two_errors_is_raised() -> None:
         lanes.advance()
     lanes.advance()
     assert lanes.evaluations.tolist() == [100, 100]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_other_lanes_run_when_some_fail(threads: int) -> None:
+    errors = [OwnError("a"), OwnError("b")]
+    failing = dict(zip((0, 4), errors, strict=True))
+    specs = [
+        spec(problem=problem(2, Fragile(failing[k], {20})), repeat=k) if k in failing else spec(repeat=k)
+        for k in range(7)
+    ]
+    lanes = Lanes(specs, threads=threads)
+    with pytest.raises(OwnError) as raised:
+        lanes.advance()
+    assert any(raised.value is error for error in errors)
+    assert lanes.evaluations.tolist() == [19 if k in failing else 100 for k in range(7)]
+    lanes.advance()
+    assert lanes.evaluations.tolist() == [100] * 7
+
+
+@njit(nogil=True)
+def count_lanes(arenas, turn, counts):
+    for _ in range(len(arenas)):
+        lane = next_lane(turn)
+        if lane >= len(arenas):
+            break
+        counts[lane] += 1
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_threads_do_every_lane_exactly_once(threads: int) -> None:
+    lanes, counts = Lanes([spec(repeat=k) for k in range(37)], threads=threads), np.zeros(37, dtype=np.int64)
+    for _ in range(300):
+        lanes.each(count_lanes, counts)
+    assert counts.tolist() == [300] * 37
+
+
+def test_a_kernel_that_fails_without_a_turn_is_not_called_forever() -> None:
+    calls = []
+
+    def broken(arenas: np.ndarray, turn: np.ndarray) -> None:
+        calls.append(turn[0])
+        raise OwnError("before any lane")
+
+    for threads in (1, 4):
+        calls.clear()
+        with pytest.raises(OwnError, match="before any lane"):
+            Lanes([spec(repeat=k) for k in range(9)], threads=threads).each(broken)
+        assert calls == [0] * threads
 
 
 def test_an_exception_of_a_direct_call() -> None:

@@ -162,6 +162,16 @@ def test_tables_of_an_unfinished_experiment(tmp_path):
         make(a).shown()
 
 
+def test_values_of_a_problem_without_a_known_optimum_are_ranked_as_they_are():
+    a = tiny({"de1": [[5.0, 1.0, -10.0]] * 5, "de2": [[5.0, 1.0, -30.0]] * 5}, optimum=math.nan)
+    assert a.unknown_optima == {PROBLEMS[0]}
+    assert [(r.method, r.rank) for r in a.ranks] == [("de2", 1.0), ("de1", 2.0)]
+    assert [(row.other, row.verdict, row.a12) for row in a.pairs] == [("de1", "win", 1.0)]
+    assert a.friedman.chi_square == 1.0 and ecdf_panel(a) is None
+    known = tiny({"de1": [[5.0, 1.0, 2e-9]] * 5, "de2": [[5.0, 1.0, 1e-9]] * 5})
+    assert known.unknown_optima == set() and [r.rank for r in known.ranks] == [1.5, 1.5]
+
+
 def test_an_experiment_without_runs_says_so(tmp_path):
     plan = experiment(["de1"], PROBLEMS, runs=1).plan
     with pytest.raises(ValueError, match="has no finished runs yet"):

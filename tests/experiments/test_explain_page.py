@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -96,6 +97,11 @@ def test_tables_lie_beside_the_page(page, explained):
         assert len(rows) == 1 + len(table.rows) > 1, table.name
     shares = [row for row in SHOWN[2](explained).rows if row[1] == "whole run"]
     assert [sum(row[2:]) for row in shares] == pytest.approx([1.0, 1.0])
+
+
+def test_the_guide_names_the_files_of_all_tables(explained):
+    guide = (Path(__file__).parents[2] / "docs" / "explain.md").read_text()
+    assert [name for make in (*SHOWN, *LONG) if f"`{(name := make(explained).name)}.csv`" not in guide] == []
 
 
 def test_a_policy_without_values_says_what_cannot_be_shown(tmp_path):

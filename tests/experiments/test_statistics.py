@@ -19,6 +19,7 @@ from deddqn.experiments.statistics import (
     li_adjust,
     mann_whitney,
     mean_ranks,
+    rank_table,
     solved_is_zero,
     welch,
     win_tie_loss,
@@ -32,6 +33,27 @@ def test_small_errors_are_zero_and_missing_numbers_are_worst():
 def test_ranks_by_hand():
     means = np.array([[1.0, 5e-9], [2.0, 3e-9], [2.0, 7.0]])  # the first two tie on the second problem
     assert mean_ranks(means).tolist() == [(1 + 1.5) / 2, (2.5 + 1.5) / 2, (2.5 + 3) / 2]
+
+
+def test_without_a_known_optimum_no_value_counts_as_solved():
+    """Negative best values, and those that differ by less than 1e-8, keep their order; the neighbour is solved."""
+    cells = {
+        ("a", "open"): np.array([-7.0, -6.0, np.nan]),
+        ("b", "open"): np.array([-3.0, -2.0, -1.0]),
+        ("a", "solved"): np.array([1e-9, 3e-9, 2e-9]),
+        ("b", "solved"): np.array([4e-9, 5e-9, 6e-9]),
+    }
+    samples = Samples(("a", "b"), ("open", "solved"), cells, frozenset({"open"}))
+    assert samples.ranked("a", "open").tolist() == [-7.0, -6.0, math.inf]
+    assert samples.pool(("b", "a")).ranked("a", "solved").tolist() == [0.0, 0.0, 0.0]
+    assert [row.a12 for row in compare_pair(samples, "a", "b")] == [2 / 3, 0.5]
+    means = np.array([[-6.5, 2e-9], [-2.0, 5e-9]])
+    assert rank_table(means, samples.known).tolist() == [[1.0, 1.5], [2.0, 1.5]]
+    assert friedman(means, samples.known).chi_square == 1.0
+    assert rank_table(means).tolist() == [[1.5, 1.5], [1.5, 1.5]]
+    finite = {**cells, ("a", "open"): np.array([1e-12, 2e-12, 3e-12]), ("b", "open"): np.array([4e-12, 5e-12, 6e-12])}
+    ranks = bootstrap_ranks(Samples(("b", "a"), ("open", "solved"), finite, frozenset({"open"})), resamples=20)
+    assert [(r.method, r.rank, r.low, r.high) for r in ranks] == [("a", 1.25, 1.25, 1.25), ("b", 1.75, 1.75, 1.75)]
 
 
 def test_holm_by_hand():
@@ -73,7 +95,7 @@ def test_critical_difference_agrees_with_scikit_posthocs():
     posthocs = pytest.importorskip("scikit_posthocs")
     means = np.random.default_rng(3).normal(size=(4, 12))
     p = posthocs.posthoc_nemenyi_friedman(means.T).to_numpy()
-    ranks, width = mean_ranks(means - means.min() + 1), critical_difference(4, 12)
+    ranks, width = mean_ranks(means, known=False), critical_difference(4, 12)
     for i in range(4):
         for j in range(i):
             assert (p[i, j] < 0.05) == (abs(ranks[i] - ranks[j]) > width)

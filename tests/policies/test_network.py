@@ -11,10 +11,13 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from deddqn.de import PAPER, Entry, Portfolio
+from deddqn.de import PAPER, DEConfig, Entry, Portfolio
+from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.features import LAYOUT_VERSION, n_features
 from deddqn.policies import CompiledPolicy, PolicyFileError, load_policy, load_policy_file, network_policy, save_policy
-from deddqn.policies.network import forward, memory_size
+from deddqn.policies.network import COMMITMENT, forward, memory_size
+from deddqn.problems import get
+from deddqn.streams import Stream, integer_below, streams_at, uniform
 
 Layers = tuple[list[np.ndarray], list[np.ndarray]]
 
@@ -67,6 +70,50 @@ def test_ties_go_to_the_first_operator() -> None:
     policy = network_policy([np.zeros((4, 99))], [np.array([1.0, 2.0, 2.0, 0.0])])
     policy.reset(4, 10, np.random.default_rng(0))
     assert policy.choose(np.ones(99), 0) == 1
+
+
+def with_commitment(policy: CompiledPolicy, share: float) -> CompiledPolicy:
+    policy.setup[COMMITMENT] = share
+    return policy
+
+
+def test_a_committed_generation_applies_one_operator_throughout() -> None:
+    """Epsilon is 1: a generation of 30 that is not committed plays one operator with a chance of 4^-29."""
+    policy = with_commitment(network_policy(*layers((5,)), epsilon=1.0), 0.3)
+    policy.reset(4, 30, np.random.default_rng(0))
+    state, generations = np.ones(n_features(4)), 3000
+    played = np.array([[policy.choose(state, i) for i in range(30)] for _ in range(generations)])
+    committed = (played == played[:, :1]).all(axis=1)
+    assert committed.mean() == pytest.approx(0.3, abs=4 * np.sqrt(0.3 * 0.7 / generations))
+    counts = np.bincount(played[committed, 0], minlength=4)
+    expected = counts.sum() / 4
+    assert ((counts - expected) ** 2 / expected).sum() < 16.3  # chi-squared, 3 degrees: p = 0.001
+    free = played[~committed].ravel()
+    assert np.bincount(free, minlength=4) / free.size == pytest.approx(0.25, abs=0.01)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_decisions_with_commitment_draw_by_draw(share: float) -> None:
+    """Algorithm 1 lines 9-12 by hand, from the run's own stream; without commitment not one draw more is made."""
+    epsilon, n_pop = 0.2, 8
+    policy = with_commitment(network_policy(*layers((12,)), epsilon=epsilon), share)
+    problem = get("cec2005:F6/d10")
+    config = DEConfig(population_size=n_pop, budget=400)
+    lanes = Lanes([EpisodeSpec(problem=problem, policy=policy, config=config, observe=True, seed=3)], threads=1)
+    record = lanes.record(392)
+    stream = streams_at(3, problem.seed_name, problem.dimension, 0)[Stream.POLICY].copy()
+    memory, expected, operator = np.zeros(memory_size(policy.setup)), [], -1
+    for k, state in enumerate(record.states[0]):
+        if share > 0.0 and k % n_pop == 0:
+            operator = int(integer_below(stream, 4)) if uniform(stream) < share else -1
+        if operator >= 0:
+            expected.append(operator)
+        elif uniform(stream) < epsilon:
+            expected.append(int(integer_below(stream, 4)))
+        else:
+            expected.append(int(np.argmax(forward(policy.setup, memory, state.astype(np.float64)))))
+    assert record.actions[0].tolist() == expected
+    assert lanes.episodes[0].search.streams[Stream.POLICY].tolist() == stream.tolist()
 
 
 # -- policy files

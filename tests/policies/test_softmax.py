@@ -1,5 +1,7 @@
 """The softmax policy: its facts, its probabilities, its file."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,9 @@ from deddqn.de.config import DEConfig
 from deddqn.de.state import Count, Mark
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.policies import PolicyFileError, load_policy, save_softmax, softmax_policy
-from deddqn.policies.softmax import DIVERSITY, FACTS, N_FACTS, SLOTS, SUCCESS
+from deddqn.policies.softmax import DISTANCES, DIVERSITY, FACT, FACTS, GAINS, N_FACTS, SLOTS, SUCCESS
 from deddqn.problems import get
+from deddqn.streams import Stream, streams_at, uniform
 
 
 def lanes_of(weights, **settings):
@@ -54,6 +57,61 @@ def test_ranks_follow_a_population_that_shrinks_or_begins_anew():
             assert ranks[search.order[:n_pop]] == pytest.approx(np.linspace(0, 1, n_pop))
             sizes.add(n_pop)
     assert len(sizes) > 5 and restarts > 0
+
+
+def test_facts_about_the_donors_are_those_of_the_population():
+    """Gains in standard deviations and distances over their mean, computed from parents, values and donors."""
+    lanes = lanes_of(np.random.default_rng(1).normal(size=(4, N_FACTS)), observe=True)
+    lanes.advance(12)
+    search, memory = lanes.episodes[0].search, lanes.episodes[0].core.memory
+    mean = 0.0  # of the distances to donors in the generation before; 0 while it is not known
+    for generation in range(6):
+        population, values = search.parents[:12].copy(), search.fitness.copy()
+        best, deviation, distances = int(np.argmin(values)), np.std(values), []
+        for i in range(12):
+            lanes.observe()
+            others = [*search.donors[i].tolist(), best]
+            parents, fitness = search.parents[:12].copy(), search.fitness.copy()
+            assert np.array_equal(parents, population) and np.array_equal(fitness, values)
+            lanes.advance(12 * (generation + 1) + i + 1)
+            z = np.array([(fitness[i] - fitness[other]) / deviation for other in others])
+            d = np.array([np.linalg.norm(parents[i] - parents[other]) for other in others])
+            facts = memory[FACT : FACT + N_FACTS]
+            assert facts[GAINS : GAINS + 6] == pytest.approx(z / (1.0 + np.abs(z)), abs=1e-12)
+            relative = (d - mean) / (d + mean) if mean > 0.0 else np.zeros(6)
+            assert facts[DISTANCES : DISTANCES + 6] == pytest.approx(relative, abs=1e-12)
+            distances += d[:5].tolist()
+        mean = np.mean(distances)
+    assert N_FACTS == 20 and FACTS[GAINS + 5] == "gain of best" and FACTS[-1] == "distance of best"
+
+
+def test_eight_columns_are_the_same_weights_with_zeros():
+    """And the decisions are those of a softmax that knows eight facts only, draw by draw."""
+    weights = np.random.default_rng(4).normal(size=(4, 8))
+    wide = np.hstack([weights, np.zeros((4, N_FACTS - 8))])
+    first, second = lanes_of(weights, observe=True, seed=5), lanes_of(wide, observe=True, seed=5)
+    memory = first.episodes[0].core.memory
+    problem = first.specs[0].problem
+    stream = streams_at(5, problem.seed_name, problem.dimension, 0)[Stream.POLICY].copy()
+    for _ in range(588):
+        action = int(first.record(1).actions[0, 0])
+        scores = [sum_in_order(row * memory[FACT : FACT + 8]) for row in weights]
+        chances = [math.exp(score - max(scores)) for score in scores]
+        left, operator = uniform(stream) * sum_in_order(chances), 0
+        while operator < 3 and left >= chances[operator]:
+            left, operator = left - chances[operator], operator + 1
+        assert action == operator
+    second.record(588)
+    assert first.strategy_counts[0].tolist() == second.strategy_counts[0].tolist()
+    for name in ("parents", "fitness", "choices", "streams"):
+        assert np.array_equal(getattr(first.episodes[0].search, name), getattr(second.episodes[0].search, name)), name
+
+
+def sum_in_order(values):
+    total = 0.0
+    for value in values:
+        total += float(value)
+    return total
 
 
 def test_probabilities_are_the_softmax_of_the_scores():

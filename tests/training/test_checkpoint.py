@@ -14,7 +14,8 @@ import pytest
 from deddqn.training.checkpoint import checkpoints, load_checkpoint, save_checkpoint
 from deddqn.training.config import TrainingConfig
 from deddqn.training.replay import Replay
-from deddqn.training.trainer import Trainer
+from deddqn.training.search import Search, SearchConfig
+from deddqn.training.trainer import Trainer, train
 
 MIB = 2**20
 
@@ -69,6 +70,47 @@ def test_other_settings_cannot_resume(tmp_path):
     trainer.log.close()
     with pytest.raises(ValueError, match="gamma must be 0.99 to resume this training, got 0.9"):
         Trainer(TrainingConfig(**settings, gamma=0.9), tmp_path, resume=True)
+
+
+def test_a_folder_in_use_is_refused_without_resume(tmp_path):
+    """By whichever door: the trainer itself, `train`, and the same for a search; what is there stays as it is."""
+    settings = {"problems": ("cec2005:F1/d10",), "budget": 300, "warmup": 100, "tensorboard": False}
+    trainer = Trainer(TrainingConfig(**settings), tmp_path, resume=True, quiet=True)  # nothing there yet: it begins
+    trainer.save()
+    trainer.log.close()
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    search = SearchConfig(problems=("cec2005:F1/d10",), budget=300)
+    for begin in (
+        lambda: Trainer(TrainingConfig(**settings), tmp_path),
+        lambda: train(TrainingConfig(**settings), tmp_path),
+        lambda: Search(search, tmp_path),
+    ):
+        with pytest.raises(ValueError, match="holds a training already: go on with --resume, or choose another folder"):
+            begin()
+    with pytest.raises(ValueError, match="holds the training of a network, which --resume does not go on with here;"):
+        Search(search, tmp_path, resume=True)
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(ValueError, match="out must be a folder, got the file"):
+        train(TrainingConfig(**settings), file)
+    file.unlink()
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_checkpoint_of_another_version_or_a_damaged_one_says_so(tmp_path):
+    settings = {"problems": ("cec2005:F1/d10",), "budget": 300, "warmup": 100, "tensorboard": False}
+    trainer = Trainer(TrainingConfig(**settings), tmp_path, quiet=True)
+    trainer.save()
+    trainer.log.close()
+    path = checkpoints(tmp_path)[-1] / "facts.json"
+    facts = json.loads(path.read_text())
+    del facts["config"]["commitment"]
+    path.write_text(json.dumps(facts))
+    with pytest.raises(ValueError, match="does not go on with here .it is of another version.; choose another folder"):
+        train(TrainingConfig(**settings), tmp_path, resume=True)
+    path.write_text("{")
+    with pytest.raises(ValueError, match="the checkpoint in .* is damaged .*; train anew in another folder"):
+        train(TrainingConfig(**settings), tmp_path, resume=True)
 
 
 KILLED = {

@@ -1,6 +1,7 @@
 """``deddqn train`` and ``python -m deddqn.training`` do the same."""
 
 import json
+import signal
 
 import pytest
 
@@ -42,6 +43,16 @@ def test_wrong_settings_end_with_status_2(tmp_path, capsys):
     config.write_text('{"preset": "paper-r2", "bacth": 3}')
     assert train_main([str(config)]) == 2
     assert "did you mean 'batch'" in capsys.readouterr().err
+
+
+def test_signals_mean_what_they_did_before(tmp_path):
+    """While it runs, Ctrl-C ends a training with a checkpoint; afterwards it is whose it was, also after an error."""
+    config, signs = tmp_path / "config.json", (signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(sign) for sign in signs]
+    for values, status in (({}, 0), ({"reward": "R1", "reward_scale": 1e30, "problems": ["cec2005:F6/d10"]}, 1)):
+        config.write_text(json.dumps({"preset": "paper-r2", **SETTINGS, **values}))
+        assert train_main([str(config), "--out", str(tmp_path / str(status))]) == status
+        assert [signal.getsignal(sign) for sign in signs] == before
 
 
 def test_a_network_for_the_richer_portfolio_knows_its_settings(tmp_path):

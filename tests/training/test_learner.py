@@ -70,6 +70,33 @@ def test_the_learner_finds_the_optimal_values_of_a_small_chain(settings):
     np.testing.assert_allclose(found, optimal_values(), atol=0.05)
 
 
+def averaging_learner(averaging):
+    """A learner on a memory of drawn observations."""
+    config = TrainingConfig(hidden=(8,), batch=16, learning_rate=0.01, target_sync=7, averaging=averaging)
+    replay = Replay(lanes=1, capacity=50, features=5, decisions=20)
+    record, rng = Record.empty(1, 20, 8, ahead=True), np.random.default_rng(0)
+    record.states[0, :, :5], record.rewards[:], record.made[:] = rng.random((21, 5)), rng.random((1, 20)), 20
+    replay.append(record)
+    return Learner(config, 5, 2, replay)
+
+
+def test_the_averaged_network_is_the_exponential_average_and_learning_does_not_see_it():
+    averaged, plain = averaging_learner(25), averaging_learner(0)
+    expected = averaged.primary.flat.detach().numpy().astype(np.float64)  # where it begins
+    for _ in range(60):
+        averaged.update(1)
+        plain.update(1)
+        expected += (averaged.primary.flat.detach().numpy() - expected) / 25
+        assert torch.equal(averaged.primary.flat, plain.primary.flat)
+        assert torch.equal(averaged.target.flat, plain.target.flat)
+    np.testing.assert_allclose(averaged.average.flat.detach().numpy(), expected, rtol=0, atol=1e-6)
+    assert averaged.judged is averaged.average and plain.judged is plain.primary
+    assert np.abs(expected - plain.primary.flat.detach().numpy()).max() > 1e-2
+    copied = averaging_learner(25)
+    copied.load_arrays(averaged.to_arrays())
+    assert torch.equal(copied.average.flat, averaged.average.flat)
+
+
 def test_torch_and_the_compiled_network_agree():
     network, rng = QNetwork(99, (100, 100, 100, 100), 4, seed=3), np.random.default_rng(1)
     layers = network.export()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deddqn.de import BEYOND, DEConfig
-from deddqn.policies import load_policy_file, softmax_policy
+from deddqn.policies import load_policy, load_policy_file, save_softmax, softmax_policy
 from deddqn.policies.softmax import N_FACTS
 from deddqn.training.cma import CMAES
 from deddqn.training.evaluate import evaluate_all, rank_score, rank_scores
@@ -76,6 +76,36 @@ def test_a_search_finds_a_better_policy_than_the_one_it_began_with(tmp_path):
     settings = {**found._settings, "repeats": 150}
     before, after = (e.errors for e in evaluate_all([begun, ended], found.problems, **settings))
     assert rank_score(after, before) > 0.55  # 0.5 is as good
+
+
+def test_a_search_begins_with_a_policy(tmp_path):
+    """The mean is the policy up to the weights of the first operator, which are 0: the probabilities are the same."""
+    weights = np.random.default_rng(3).normal(size=(4, N_FACTS))
+    save_softmax(tmp_path / "mine.safetensors", weights)
+    begun = Search(SearchConfig(**SMALL, start=str(tmp_path / "mine.safetensors")), tmp_path / "a", quiet=True)
+    first = begun._weights(begun.cma.mean)
+    np.testing.assert_array_equal(first, weights - weights[0])
+    facts = np.random.default_rng(4).normal(size=N_FACTS)
+    chances = [np.exp(table @ facts) / np.exp(table @ facts).sum() for table in (first, weights)]
+    np.testing.assert_allclose(*chances, rtol=1e-9)
+    shipped = Search(SearchConfig(**SMALL, start="searched"), tmp_path / "b", quiet=True)
+    table = load_policy("searched").setup.reshape(4, N_FACTS)
+    np.testing.assert_array_equal(shipped._weights(shipped.cma.mean), table - table[0])
+    assert not Search(SearchConfig(**SMALL), tmp_path / "c", quiet=True).cma.mean.any()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"start": "de1"}, "start must be a softmax policy, got 'de1'"),
+        ({"start": "ddqn-r2"}, "start must be a softmax policy, got 'ddqn-r2'"),
+        ({"start": "searched", "portfolio": BEYOND.values}, "start must have 12 operators, 'searched' has others"),
+        ({"start": "serached"}, "unknown policy 'serached'; did you mean 'searched'"),
+    ],
+)
+def test_a_search_cannot_begin_with_just_anything(tmp_path, settings, message):
+    with pytest.raises((ValueError, KeyError), match=message):
+        Search(SearchConfig(**SMALL, **settings), tmp_path, quiet=True)
 
 
 def test_unknown_settings_suggest_a_neighbour():

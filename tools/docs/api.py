@@ -76,6 +76,12 @@ PARTS = (
         ),
     ),
     Part(
+        "explain",
+        "Explanations and films",
+        "What a policy does and whether it needs the state; a search as a GIF. Guide: [](../../explain.md).",
+        (("deddqn.experiments.explain", ALL), ("deddqn.experiments.film", ALL)),
+    ),
+    Part(
         "baselines",
         "Other optimisers",
         "What a method of a comparison is, and those that come with the package.",
@@ -88,7 +94,9 @@ PARTS = (
         (
             ("deddqn.training.config", ("TrainingConfig", "preset", "PRESETS")),
             ("deddqn.training.trainer", ("train", "Trainer", "TrainingResult")),
-            ("deddqn.training.search", ("SearchConfig", "Search")),
+            ("deddqn.training.search", ("SearchConfig", "SEARCH_PRESETS", "search", "Search")),
+            ("deddqn.training.learn", ("learn", "Learned", "TrainingFailed", "config_of")),
+            ("deddqn.training.grid", ("paper_grid", "grid_configs")),
             ("deddqn.training.evaluate", ("evaluate", "Evaluation", "reference_errors", "rank_score")),
         ),
     ),
@@ -102,6 +110,7 @@ PARTS = (
             ("deddqn.integrations.ioh", ("IohLogger", "log_with_ioh")),
             ("deddqn.integrations.ioh_files", ("write_ioh_logs",)),
             ("deddqn.integrations.coco", ("CocoObserver", "log_with_coco")),
+            ("deddqn.integrations.logs", ("IohLog", "CocoLog")),
         ),
     ),
     Part(

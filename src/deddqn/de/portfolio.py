@@ -6,8 +6,9 @@ then the numbers of the entry are where the means start.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -36,10 +37,10 @@ class Entry:
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
             raise unknown_name("strategy", self.strategy, STRATEGIES)
-        if not 0.0 <= self.scale < float("inf"):
-            raise ValueError(f"scale (F) must be a finite number of 0 or more, got {self.scale}")
-        if not 0.0 <= self.crossover <= 1.0:
-            raise ValueError(f"crossover (CR) must lie in [0, 1], got {self.crossover}")
+        if not (_is_number(self.scale) and 0.0 <= self.scale < float("inf")):
+            raise ValueError(f"scale (F) must be a finite number of 0 or more, got {self.scale!r}")
+        if not (_is_number(self.crossover) and 0.0 <= self.crossover <= 1.0):
+            raise ValueError(f"crossover (CR) must lie in [0, 1], got {self.crossover!r}")
         if self.adapts not in ADAPTS:
             raise choice_error("adapts", self.adapts, ADAPTS)
         if self._adapts("F") and not 0.0 < self.scale <= 1.0:
@@ -77,6 +78,8 @@ class Portfolio(tuple[Entry, ...]):
     __slots__ = ()
 
     def __new__(cls, entries: Iterable[Entry | str | EntryValues]) -> Portfolio:
+        if isinstance(entries, str):
+            raise ValueError(f"portfolio must be a list of entries, got the text {entries!r}; [{entries!r}] is one")
         made = [_as_entry(entry) for entry in entries]
         if not made:
             raise ValueError("portfolio must hold at least one entry, got none")
@@ -107,11 +110,17 @@ class Portfolio(tuple[Entry, ...]):
         )
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def _as_entry(entry: Entry | str | EntryValues) -> Entry:
     if isinstance(entry, Entry):
         return entry
     if isinstance(entry, str):
         return Entry(entry)
+    if not isinstance(entry, Sequence) or not 1 <= len(entry) <= 4:
+        raise ValueError(f"an entry must be a strategy, (strategy, F, CR) or (strategy, F, CR, adapts), got {entry!r}")
     return Entry(*entry)
 
 

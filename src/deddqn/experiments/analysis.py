@@ -112,7 +112,13 @@ class Analysis:
     def samples(self) -> Samples:
         """Final errors; best values where the optimum is unknown."""
         cells = {place: _scores(group) for place, group in self.groups.items()}
-        return Samples(self.methods, self.problems, cells)
+        return Samples(self.methods, self.problems, cells, self.unknown_optima)
+
+    @cached_property
+    def unknown_optima(self) -> frozenset[str]:
+        """The problems without a known optimum."""
+        unknown = ~np.isfinite(self.runs["optimum"].to_numpy(dtype=float))
+        return frozenset(self.runs.loc[unknown, "problem"])
 
     @property
     def missing_runs(self) -> int:
@@ -158,7 +164,7 @@ class Analysis:
     @cached_property
     def friedman(self) -> Friedman:
         """Over the problems that are complete."""
-        return friedman(self.samples.means())
+        return friedman(self.samples.means(), self.samples.known)
 
     @cached_property
     def critical_difference(self) -> float:

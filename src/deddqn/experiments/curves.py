@@ -157,7 +157,7 @@ def targets_of(analysis: Analysis, problem: str, grid: np.ndarray) -> np.ndarray
 def ecdf_panel(analysis: Analysis) -> CurvePanel | None:
     """The share of (problem, target, run) reached after so many evaluations; None if no optimum is known."""
     grid = checkpoints(analysis.plan.budget)
-    known = [p for p in analysis.problems if _optimum_known(analysis, p)]
+    known = [p for p in analysis.problems if p not in analysis.unknown_optima]
     if not known:
         return None
     targets = {problem: targets_of(analysis, problem, grid) for problem in known}
@@ -171,11 +171,6 @@ def ecdf_panel(analysis: Analysis) -> CurvePanel | None:
                 reached.append(hit.mean(axis=(0, 2)))
         curves.append(Curve(method, np.mean(reached, axis=0) if reached else np.zeros(grid.size)))
     return CurvePanel("all problems", grid, tuple(curves))
-
-
-def _optimum_known(analysis: Analysis, problem: str) -> bool:
-    of_problem = analysis.runs.loc[analysis.runs["problem"] == problem, "optimum"]
-    return bool(np.isfinite(of_problem.to_numpy(dtype=float)).all())
 
 
 def share_panels(analysis: Analysis) -> list[SharePanel]:

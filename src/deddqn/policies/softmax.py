@@ -10,7 +10,7 @@ rank                      of the individual among the parents: 0 best, 1 worst
 diversity                 log of the mean distance to donors (rows 7-11) of the last generation over the first
 success                   share of the last generation's trials that improved on their parent
 dimension                 D / dim^max (row 5)
-gain of r1 .. r5          z / (1 + |z|), z = (f(x_i) - f(x_rk)) / std of the parents' f (rows 3 and 13-17)
+gain of r1 .. r5          ``z / (1 + abs(z))``, z = (f(x_i) - f(x_rk)) / std of the parents' f (rows 3 and 13-17)
 gain of best              the same for x_best (row 18)
 distance of r1 .. r5      (d - m) / (d + m), d = distance x_i to x_rk (rows 7-11), m = mean of the last generation
 distance of best          the same for x_best (row 12)

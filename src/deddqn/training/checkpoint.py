@@ -11,10 +11,12 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 FILE_LIMIT = 15 * 2**20  # bytes of arrays per file, so that a file with its header stays below 16 MiB
@@ -47,10 +49,38 @@ def load_checkpoint(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]
     if not found:
         raise FileNotFoundError(f"no checkpoint in {folder}")
     pieces: dict[str, np.ndarray] = {}
-    for path in sorted(found[-1].glob("arrays-*.safetensors")):
-        pieces |= load_file(path)
-    facts = json.loads((found[-1] / "facts.json").read_text())
+    try:
+        for path in sorted(found[-1].glob("arrays-*.safetensors")):
+            pieces |= load_file(path)
+        facts = json.loads((found[-1] / "facts.json").read_text())
+    except (SafetensorError, OSError, ValueError) as error:
+        raise ValueError(f"the checkpoint in {folder} is damaged ({error}); train anew in another folder") from error
     return _joined(pieces), facts
+
+
+def prepare_folder(folder: Path, *, resume: bool) -> bool:
+    """Make the folder of a training; True if it goes on from a checkpoint there, which `resume` has to allow."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"out must be a folder, got the file {str(folder)!r}")
+    found = bool(checkpoints(folder))
+    if found and not resume:
+        raise ValueError(f"{folder} holds a training already: go on with --resume, or choose another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    return found
+
+
+def check_same(folder: Path, settings: Mapping[str, Any], saved: Mapping[str, Any], may_change: Container[str]) -> None:
+    """A training goes on with its own settings; only its length and what does not move numbers may change."""
+    kinds = ["training" if "batch" in values else "search" for values in (settings, saved)]
+    if settings.keys() != saved.keys():
+        held = {"training": "the training of a network", "search": "a search"}[kinds[1]]
+        version = " (it is of another version)" if kinds[0] == kinds[1] else ""
+        raise ValueError(
+            f"{folder} holds {held}, which --resume does not go on with here{version}; choose another folder"
+        )
+    for name, value in settings.items():
+        if name not in may_change and saved[name] != value:
+            raise ValueError(f"{name} must be {saved[name]!r} to resume this {kinds[1]}, got {value!r}")
 
 
 def checkpoints(folder: Path) -> list[Path]:

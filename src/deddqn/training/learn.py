@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,11 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
-
 from deddqn.names import choice_error
 from deddqn.problems.packages import need
-from deddqn.training.checkpoint import checkpoints
 from deddqn.training.config import PRESETS, TrainingConfig
 from deddqn.training.search import SEARCH_PRESETS, Search, SearchConfig
 
@@ -44,25 +40,7 @@ def config_of(values: Mapping[str, Any]) -> TrainingConfig | SearchConfig:
 
 def learn(config: TrainingConfig | SearchConfig, out: Path, *, resume: bool = False) -> Learned:
     """Train or search until done, stopped by SIGINT or SIGTERM, or out of time; `resume` if there is a checkpoint."""
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"out must be a folder, got the file {str(out)!r}")
-    found = bool(checkpoints(out))
-    if found and not resume:
-        raise ValueError(f"{out} holds a training already: go on with --resume, or choose another folder")
-    if found:
-        _check_kind(config, out)
-    try:
-        return _search(config, out, found) if isinstance(config, SearchConfig) else _train(config, out, found)
-    except SafetensorError as error:
-        raise ValueError(f"the checkpoint in {out} is damaged ({error}); train anew in another folder") from error
-
-
-def _check_kind(config: TrainingConfig | SearchConfig, out: Path) -> None:
-    """A search does not go on where a training of a network stopped, nor the other way round."""
-    saved = json.loads((checkpoints(out)[-1] / "facts.json").read_text()).get("config", {})
-    if set(saved) != set(config.to_json()):
-        held = "the training of a network" if "batch" in saved else "a search"
-        raise ValueError(f"{out} holds {held}, which --resume does not go on with here; choose another folder")
+    return _search(config, out, resume) if isinstance(config, SearchConfig) else _train(config, out, resume)
 
 
 def _train(config: TrainingConfig, out: Path, resume: bool) -> Learned:

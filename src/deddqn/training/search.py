@@ -21,7 +21,7 @@ from deddqn.names import choice_error
 from deddqn.policies import CompiledPolicy, load_policy
 from deddqn.policies.softmax import FACTS, N_FACTS, choose, save_softmax, softmax_policy
 from deddqn.problems import Problem, get, suite
-from deddqn.training.checkpoint import checkpoints, load_checkpoint, save_checkpoint
+from deddqn.training.checkpoint import check_same, load_checkpoint, prepare_folder, save_checkpoint
 from deddqn.training.cma import CMAES
 from deddqn.training.evaluate import (
     HELD_OUT,
@@ -105,6 +105,9 @@ SEARCH_PRESETS: dict[str, dict[str, Any]] = {
 """Named settings: the paper's portfolio, and the one beyond it with a shrinking population."""
 
 
+_MAY_CHANGE = ("generations", "threads", "checkpoint_seconds", "max_seconds", "tensorboard")
+
+
 class Search:
     """One search; everything of it is in `out`, and it goes on from there.
 
@@ -113,7 +116,7 @@ class Search:
     config : all settings.
     out : the folder of log, checkpoint and policy.
     problems : what to search on instead of the named problems of `config`.
-    resume : go on from the newest checkpoint in `out`.
+    resume : go on from the newest checkpoint in `out`, if it has one; without it such a folder is refused.
     """
 
     def __init__(
@@ -126,7 +129,7 @@ class Search:
         quiet: bool = False,
     ) -> None:
         self.config, self.out = config, Path(out)
-        self.out.mkdir(parents=True, exist_ok=True)
+        found = prepare_folder(self.out, resume=resume)
         named = [get(name) for name in config.problems] if config.problems else suite(config.suite)
         self.problems = list(problems) if problems is not None else named
         self.portfolio = config.operators()
@@ -139,7 +142,7 @@ class Search:
         self.curve: list[list[float]] = []
         self.pool = np.zeros((len(self.problems), 0))
         self.stopped = False
-        position = self._resume() if resume else 0
+        position = self._resume() if found else 0
         total = config.generations * config.candidates * config.repeats * len(self.problems) * config.budget
         self.log = TrainingLog(self.out, total, position=position, tensorboard=config.tensorboard, quiet=quiet)
         self._started = self._saved_at = time.monotonic()
@@ -264,11 +267,7 @@ class Search:
 
     def _resume(self) -> int:
         arrays, facts = load_checkpoint(self.out)
-        saved = {**SearchConfig().to_json(), **facts["config"]}
-        may_change = ("generations", "threads", "checkpoint_seconds", "max_seconds", "tensorboard")
-        for name, value in self.config.to_json().items():
-            if name not in may_change and saved[name] != value:
-                raise ValueError(f"{name} must be {saved[name]!r} to resume this search, got {value!r}")
+        check_same(self.out, self.config.to_json(), facts["config"], _MAY_CHANGE)
         self.cma.load_arrays(arrays)
         self.best, self.pool = arrays["best"].copy(), arrays["pool"]
         self.best_score = -np.inf if facts["best_score"] is None else facts["best_score"]
@@ -278,4 +277,4 @@ class Search:
 
 def search(config: SearchConfig, out: str | Path, *, resume: bool = False) -> float:
     """Search into the folder `out`; with `resume` go on from its newest checkpoint, if it has one."""
-    return Search(config, out, resume=resume and bool(checkpoints(Path(out)))).run()
+    return Search(config, out, resume=resume).run()

@@ -16,7 +16,7 @@ from deddqn.features.layout import n_features
 from deddqn.policies import network_policy, save_policy
 from deddqn.problems import Problem
 from deddqn.training.actors import Actors, Tick
-from deddqn.training.checkpoint import below, checkpoints, load_checkpoint, prefixed, save_checkpoint
+from deddqn.training.checkpoint import below, check_same, load_checkpoint, prefixed, prepare_folder, save_checkpoint
 from deddqn.training.config import TrainingConfig
 from deddqn.training.cycles import Cycle, CycleBook
 from deddqn.training.evaluate import evaluate, rank_score, reference_errors
@@ -50,7 +50,7 @@ class Trainer:
     config : all settings.
     out : the folder of log, checkpoints and policies.
     problems : what to train on instead of the named problems of `config`; user problems go here.
-    resume : go on from the newest checkpoint in `out`.
+    resume : go on from the newest checkpoint in `out`, if it has one; without it such a folder is refused.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Trainer:
         quiet: bool = False,
     ) -> None:
         self.config, self.out = config, Path(out)
-        self.out.mkdir(parents=True, exist_ok=True)
+        found = prepare_folder(self.out, resume=resume)
         self.problems = list(problems) if problems is not None else config.training_problems()
         self.portfolio = config.operators()
         threads = config.threads or None
@@ -82,7 +82,7 @@ class Trainer:
         self.skipped = 0  # decisions that only filled the memory
         self.loss = 0.0
         self._set_epsilon()
-        position = self._resume() if resume else 0
+        position = self._resume() if found else 0
         if config.stagger and self.replay.stored == 0:
             self.evaluations += self.actors.stagger()
         total = config.cycles * len(self.problems) * config.budget
@@ -240,7 +240,7 @@ class Trainer:
     def _resume(self) -> int:
         """Take everything from the newest checkpoint; return the length that the log had."""
         arrays, facts = load_checkpoint(self.out)
-        check_same(self.config, facts["config"])
+        check_same(self.out, self.config.to_json(), facts["config"], _MAY_CHANGE)
         self.learner.load_arrays(below("learner", arrays))
         self.learner.updates, self.learner.noted = facts["updates"], facts["noted"]
         self.actors.load_arrays(below("actors", arrays))
@@ -307,16 +307,8 @@ _MAY_CHANGE = (
 )
 
 
-def check_same(config: TrainingConfig, saved: dict[str, Any]) -> None:
-    """A training goes on with its own settings; only its length and what does not move numbers may change."""
-    for name, value in config.to_json().items():
-        if name not in _MAY_CHANGE and saved[name] != value:
-            raise ValueError(f"{name} must be {saved[name]!r} to resume this training, got {value!r}")
-
-
 def train(
     config: TrainingConfig, out: str | Path, *, problems: Sequence[Problem] | None = None, resume: bool = False
 ) -> TrainingResult:
     """Train into the folder `out`; with `resume` go on from its newest checkpoint, if it has one."""
-    found = resume and bool(checkpoints(Path(out)))
-    return Trainer(config, out, problems=problems, resume=found).run()
+    return Trainer(config, out, problems=problems, resume=resume).run()

@@ -218,15 +218,7 @@ def best_fixed(runs: Sequence[Errors]) -> tuple[dict[str, int], int]:
 
 def compare_errors(policy: str, mine: Errors, control: str, theirs: Errors, problems: Mapping[str, Problem]) -> Contest:
     """Mann-Whitney on every problem, Holm over them."""
-    cells = {}
-    for name, problem in problems.items():
-        lowest = min(_lowest(mine[name]), _lowest(theirs[name])) if problem.optimum is None else 0.0
-        cells[policy, name], cells[control, name] = mine[name] - lowest, theirs[name] - lowest
-    samples = Samples((policy, control), tuple(problems), cells)
+    cells = {(side, name): errors[name] for side, errors in ((policy, mine), (control, theirs)) for name in problems}
+    unknown = frozenset(name for name, problem in problems.items() if problem.optimum is None)
+    samples = Samples((policy, control), tuple(problems), cells, unknown)
     return Contest(policy, control, tuple(compare_pair(samples, policy, control)))
-
-
-def _lowest(values: np.ndarray) -> float:
-    """The lowest finite value: where no optimum is known, errors are counted from the best run of all."""
-    finite = values[np.isfinite(values)]
-    return float(finite.min()) if finite.size else 0.0

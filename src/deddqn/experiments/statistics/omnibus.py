@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2, f, studentized_range
 
-from deddqn.experiments.statistics.ranks import mean_ranks, rank_table
+from deddqn.experiments.statistics.ranks import Known, mean_ranks, rank_table
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,15 @@ class Friedman:
     f_p: float
 
 
-def friedman(means: np.ndarray) -> Friedman:
+def friedman(means: np.ndarray, known: Known = True) -> Friedman:
     """The test on mean errors (methods, problems), corrected for ties."""
     k, n = means.shape
     ties = 0.0
-    for column in rank_table(means).T:
+    for column in rank_table(means, known).T:
         _, counts = np.unique(column, return_counts=True)
         ties += float((counts.astype(float) ** 3 - counts).sum())
     correction = 1.0 - ties / (n * k * (k * k - 1.0)) if k > 1 and n > 0 else 0.0
-    return friedman_of_ranks(mean_ranks(means), n, correction)
+    return friedman_of_ranks(mean_ranks(means, known), n, correction)
 
 
 def friedman_of_ranks(ranks: np.ndarray, problems: int, correction: float = 1.0) -> Friedman:

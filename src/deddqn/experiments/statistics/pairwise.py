@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import mannwhitneyu, ttest_ind_from_stats
 
 from deddqn.experiments.statistics.posthoc import holm
-from deddqn.experiments.statistics.ranks import Samples, solved_is_zero
+from deddqn.experiments.statistics.ranks import Samples
 
 ALPHA = 0.05
 
@@ -65,7 +65,7 @@ def mann_whitney(first: np.ndarray, second: np.ndarray) -> float:
 def compare_pair(samples: Samples, control: str, other: str) -> list[PairResult]:
     """One result per problem that both have runs on; Holm over these problems."""
     problems = [p for p in samples.problems if samples.of(control, p).size and samples.of(other, p).size]
-    pairs = [(solved_is_zero(samples.of(control, p)), solved_is_zero(samples.of(other, p))) for p in problems]
+    pairs = [(samples.ranked(control, p), samples.ranked(other, p)) for p in problems]
     p_values = [mann_whitney(mine, theirs) for mine, theirs in pairs]
     return [
         PairResult(control, other, problem, p, float(adjusted), a12(mine, theirs))
