@@ -24,13 +24,13 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "deddqn"
 STAMP = ROOT / "build" / "numba-sources.sha256"
 CACHED_IN = ("src", "tests", "benchmarks", "examples")
-NEVER_COMPILED = ("cli", "experiments", "integrations")
-"""Packages on top of the engine, without compiled code of their own: an edit there keeps the caches."""
+LEAVES = ("cli", "experiments", "integrations", "training")
+"""Packages on top of the engine: what they compile ends up in no other file's code, so an edit keeps the caches."""
 
 
 def sources(package: Path) -> list[Path]:
-    """The files whose text can end up in compiled code."""
-    files = (path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in NEVER_COMPILED)
+    """The files whose text can end up in the compiled code of another file."""
+    files = (path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in LEAVES)
     return sorted(files)
 
 

@@ -111,10 +111,13 @@ def test_facts_are_those_of_the_decision():
     assert sorted(ranks[-20:].tolist()) == pytest.approx(np.linspace(0, 1, 20))
 
 
-def test_facts_are_grouped_with_the_square_of_progress():
-    groups = {group.name: group.columns for group in fact_groups()}
-    assert [groups[name] for name in FACTS] == [(k,) for k in range(8)]
-    assert groups["progress with its square"] == (1, 2)
+def test_facts_are_grouped_by_what_belongs_together():
+    groups = {group.name: group for group in fact_groups()}
+    assert [groups[name].columns for name in FACTS] == [(k,) for k in range(20)]
+    assert groups["progress with its square"].columns == (1, 2)
+    assert groups["all gains"].columns == tuple(range(8, 14))
+    assert groups["all distances"].columns == tuple(range(14, 20))
+    assert len(groups) == 23 and "x_r3" in groups["gain of r3"].meaning
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,18 @@ def test_averaging_changes_what_is_judged_and_nothing_that_is_learned(tmp_path):
     assert np.array_equal(files["40", "final"], network_policy(*zip(*layers, strict=True)).setup)
 
 
+def test_an_average_that_is_asked_for_later_begins_there(tmp_path):
+    settings = {**SMALL, "lanes": 2, "decisions": 5, "replay_ratio": 4.0}
+    train(TrainingConfig(**settings, cycles=1), tmp_path)
+    later = Trainer(TrainingConfig(**settings, cycles=2, averaging=40), tmp_path, resume=True, quiet=True)
+    assert later.learner.updates > 0
+    assert (later.learner.average.flat == later.learner.primary.flat).all()
+    later.run()
+    assert not (later.learner.average.flat == later.learner.primary.flat).all()
+    again = Trainer(TrainingConfig(**settings, cycles=3, averaging=40), tmp_path, resume=True, quiet=True)
+    assert (again.learner.average.flat == later.learner.average.flat).all()
+
+
 @pytest.mark.parametrize("teacher", ["de2", "searched"])
 def test_lanes_of_a_teacher_play_as_the_teacher_would(tmp_path, teacher):
     """Run by run: half of the lanes are runs of the teacher alone, whatever the network has learned by then."""

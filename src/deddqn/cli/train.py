@@ -32,10 +32,14 @@ class Settings:
     learning_rate: float | None = None
     gamma: float | None = None
     epsilon: float | None = None
+    commitment: Annotated[float | None, tyro.conf.arg(help="share of generations of one random strategy")] = None
     n_step: int | None = None
     loss: str | None = None
     target: str | None = None
     target_sync: int | None = None
+    teacher: Annotated[str | None, tyro.conf.arg(help="policy that decides in the lanes of --taught")] = None
+    taught: Annotated[float | None, tyro.conf.arg(help="share of the lanes in which the teacher decides")] = None
+    averaging: Annotated[int | None, tyro.conf.arg(help="updates that the network which is judged averages")] = None
     batch: int | None = None
     replay_ratio: Annotated[float | None, tyro.conf.arg(help="replayed samples per evaluation")] = None
     memory: int | None = None
@@ -53,11 +57,13 @@ class Settings:
     device: str | None = None
     threads: int | None = None
     synchronous: Annotated[Literal["yes", "no"] | None, tyro.conf.arg(help="deterministic, or overlapped")] = None
+    fused: Annotated[Literal["yes", "no"] | None, tyro.conf.arg(help="let torch.compile fuse the update")] = None
     checkpoint: str | None = None
     checkpoint_seconds: float | None = None
     max_seconds: float | None = None
     generations: Annotated[int | None, tyro.conf.arg(help="of the search")] = None
     candidates: Annotated[int | None, tyro.conf.arg(help="of the search, per generation")] = None
+    start: Annotated[str | None, tyro.conf.arg(help="softmax policy that the search begins with")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +79,7 @@ def settings_of(options: Settings) -> dict[str, Any]:
     """The settings that were given, as in a JSON file."""
     names = {field.name for field in dataclasses.fields(Settings)} - {"preset", "config"}
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
-    if "synchronous" in given:
-        given["synchronous"] = given["synchronous"] == "yes"
+    given |= {name: given[name] == "yes" for name in ("synchronous", "fused") if name in given}
     base = read_values(options.config) if options.config is not None else {"preset": options.preset}
     return {**base, **given}
 

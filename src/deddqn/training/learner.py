@@ -83,6 +83,11 @@ class Learner:
         if self.config.averaging:
             self.average.flat.lerp_(self.primary.flat, 1.0 / self.config.averaging)
 
+    @torch.no_grad()
+    def begin_average(self) -> None:
+        """Let the average begin with the network of the moment."""
+        self.average.flat.copy_(self.primary.flat)
+
     @property
     def judged(self) -> QNetwork:
         """The network that is evaluated: the averaged one, where there is one."""

@@ -243,6 +243,8 @@ class Trainer:
         check_same(self.out, self.config.to_json(), facts["config"], _MAY_CHANGE)
         self.learner.load_arrays(below("learner", arrays))
         self.learner.updates, self.learner.noted = facts["updates"], facts["noted"]
+        if self.config.averaging and not facts["config"]["averaging"]:
+            self.learner.begin_average()
         self.actors.load_arrays(below("actors", arrays))
         if replay := below("replay", arrays):
             self.replay.load_arrays(replay)
