@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
@@ -14,7 +15,7 @@ from deddqn.de.portfolio import PAPER, as_portfolio
 from deddqn.names import check_whole_number
 from deddqn.policies import CompiledPolicy, load_policy
 from deddqn.problems import suite
-from deddqn.training.evaluate import evaluate, rank_score, reference_errors
+from deddqn.training.evaluate import errors_of, evaluate, rank_score, reference_errors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,7 @@ class Options:
     runs: Annotated[int, tyro.conf.arg(help="per policy and problem")] = 25
     portfolio: Annotated[str | None, tyro.conf.arg(help="paper or beyond; a policy's own by default")] = None
     final_population: Annotated[int | None, tyro.conf.arg(help="what NP shrinks to; a policy's own by default")] = None
+    pool: Annotated[Path | None, tyro.conf.arg(help="CSV of 'deddqn export': rank among its runs instead")] = None
     reward: Annotated[str, tyro.conf.arg(help="whose sum is the return: R1, R2 or R3")] = "R2"
 
 
@@ -35,7 +37,7 @@ def run(options: Options) -> int:
         raise ValueError("say who: names of policies or policy files")
     check_whole_number("runs", options.runs, 1)
     problems = suite(options.suite)
-    pool = reference_errors(problems, repeats=options.runs)
+    pool = errors_of(options.pool, problems) if options.pool else reference_errors(problems, repeats=options.runs)
     table = Table("policy", f"mean {options.reward} return", "rank score", "shares of the moves", box=None)
     for name in options.policies:
         policy = load_policy(name)

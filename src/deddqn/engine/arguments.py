@@ -157,6 +157,10 @@ def _design(init: str, size: int, dimension: int, place: tuple[int, str]) -> np.
     return design
 
 
+SHORTEST_SEARCH = 50
+"""Generations of the first size for which a search should have time."""
+
+
 def choose_policy(policy: Any, portfolio: Any, scale: Any, crossover: Any) -> tuple[Policy, Portfolio]:
     """The policy and the portfolio that it chooses from: its own one, the paper's, or the one given."""
     constants: dict[str, float] = {}
@@ -176,13 +180,19 @@ def choose_policy(policy: Any, portfolio: Any, scale: Any, crossover: Any) -> tu
     return chosen, moves
 
 
-def population_of(size: Any, init: Any, policy: Policy) -> int:
-    """NP: that of an initial population, the one given, or what the policy was made with."""
+def population_of(size: Any, init: Any, policy: Policy, evaluations: int) -> int:
+    """NP: that of an initial population, the one given, or what the policy was made with.
+
+    Where the population shrinks anyway, a short search begins with a smaller one, so that it has time to move.
+    """
     if isinstance(init, list | np.ndarray):
         return len(init)
-    if size is None:
-        return config_for(getattr(policy, "de", {})).population_size
-    return whole_number("population_size", size, SMALLEST_POPULATION)
+    if size is not None:
+        return whole_number("population_size", size, SMALLEST_POPULATION)
+    own = config_for(getattr(policy, "de", {}))
+    if own.final_population is None:
+        return own.population_size
+    return min(own.population_size, max(evaluations // SHORTEST_SEARCH, 2 * own.final_population))
 
 
 def known_policy(policy: Any) -> Policy:

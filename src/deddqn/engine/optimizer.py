@@ -102,10 +102,10 @@ class Optimizer:
         problem = bounds if isinstance(bounds, Problem) else Problem.box(*split_bounds(bounds))
         box = (problem.lower, problem.upper)
         chosen, moves = choose_policy(policy, portfolio, scale, crossover)
-        size = population_of(population_size, init, chosen)
+        evaluations = whole_number("maxfun", maxfun, 1)
+        size = population_of(population_size, init, chosen, evaluations)
         if not isinstance(init, str):
             size = len(init_array(init, *box))
-        evaluations = whole_number("maxfun", maxfun, 1)
         if evaluations < size:
             raise ValueError(f"maxfun must be at least the population size {size}, got {maxfun}")
         keep_history = flag("history", history)
