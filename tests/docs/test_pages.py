@@ -151,6 +151,21 @@ class TestTheRunner:
         assert [(block.text, real) for block, real in wrong] == [("a 2.5\n", "a 1.5\n")]
         assert with_outputs(text, wrong) == text.replace("2.5", "1.5")
 
+    @pytest.mark.parametrize(
+        ("command", "small"),
+        [
+            ("train --preset search-x --out x", ["--problems", "--generations"]),
+            ("train --preset paper-r2 --out search", ["--problems", "--cycles"]),
+            ("transfer --preset search --test cec2005:F1/d10 --out x", ["--runs", "--generations"]),
+            ("transfer --preset=rank --test cec2005:F1/d10 --out x", ["--runs", "--cycles"]),
+            ("minimize cec2005:F1/d10", []),
+        ],
+    )
+    def test_long_commands_become_small(self, command: str, small: list[str]) -> None:
+        added = commands.smaller(command.split())
+        assert [option for option in ("--problems", "--runs", "--generations", "--cycles") if option in added] == small
+        commands.parse(["deddqn", *command.split(), *added])
+
     def test_options_are_added(self, capsys: pytest.CaptureFixture[str]) -> None:
         page = "<!-- test: with --maxfun 150 -->\n```sh\ndeddqn minimize cec2005:F1/d10\n```\n"
         reader = Reader("page", page)
