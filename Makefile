@@ -28,11 +28,11 @@ demo: $(READY) fresh-kernels ## run the main job in small; says where to look
 
 test: $(READY) fresh-kernels ## run the tests, without the slow ones
 	@echo "==> tests, $(JOBS) processes"
-	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
 
 slow: $(READY) fresh-kernels ## run the slow tests
 	@echo "==> slow tests, $(JOBS) processes"
-	@$(BIN)/python -m pytest -m slow -n $(JOBS) $(ARGS) || { status=$$?; \
+	@$(BIN)/python -m pytest -m slow -n $(JOBS) --dist loadgroup $(ARGS) || { status=$$?; \
 		[ $$status -eq 5 ] && echo "==> there are no slow tests" || exit $$status; }
 
 check: $(READY) ## check format, style, types and the direction of imports

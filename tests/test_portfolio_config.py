@@ -11,7 +11,7 @@ import pytest
 
 from deddqn import PAPER, DEConfig, Entry, EpisodeSpec, Portfolio, Problem, load_policy
 from deddqn.de.portfolio import paper_portfolio
-from deddqn.de.strategies import FURTHER_STRATEGIES, PAPER_STRATEGIES, STRATEGIES, mutate, mutate_further
+from deddqn.de.strategies import PAPER_STRATEGIES, STRATEGIES, mutate, mutate_further
 from deddqn.names import UnknownNameError
 
 
@@ -20,6 +20,7 @@ def test_the_papers_values() -> None:
     config = DEConfig()
     assert (config.population_size, config.budget) == (100, 10_000)
     assert (config.repair, config.updating, config.target_error) == ("clip", "sequential", 1e-8)
+    assert (config.final_population, config.restart_tolerance) == (None, 0.0)
     assert [(e.strategy, e.scale, e.crossover) for e in PAPER] == [
         ("rand/1", 0.5, 1.0),
         ("rand/2", 0.5, 1.0),
@@ -41,6 +42,15 @@ def test_the_papers_values() -> None:
         ({"budget": 1e4}, "budget must be a whole number, got 10000.0"),
         ({"target_error": -1e-9}, "target_error must be 0 or more, got -1e-09"),
         ({"target_error": math.nan}, "target_error must be 0 or more, got nan"),
+        ({"final_population": 5}, "final_population must be at least 6, got 5"),
+        ({"final_population": 8.5}, "final_population must be a whole number, got 8.5"),
+        ({"final_population": 101}, r"final_population must be at most population_size \(100\), got 101"),
+        ({"pbest": 0.0}, r"pbest must lie in \(0, 1\], got 0.0"),
+        ({"pbest": math.nan}, r"pbest must lie in \(0, 1\], got nan"),
+        ({"archive": -1.0}, r"archive must lie in \[0, 100\], got -1.0"),
+        ({"archive": math.inf}, r"archive must lie in \[0, 100\], got inf"),
+        ({"restart_tolerance": 1.0}, r"restart_tolerance must lie in \[0, 1\), got 1.0"),
+        ({"restart_tolerance": math.nan}, r"restart_tolerance must lie in \[0, 1\), got nan"),
         ({"repair": "refelct"}, "repair must be one of .*did you mean 'reflect'.* got 'refelct'"),
         ({"updating": "defered"}, "updating must be one of .*did you mean 'deferred'.* got 'defered'"),
     ],
@@ -69,6 +79,9 @@ def test_config_is_frozen_and_keyword_only() -> None:
         (("rand/1", -0.5), r"scale \(F\) must be a finite number of 0 or more, got -0.5"),
         (("rand/1", math.inf), r"scale \(F\) must be a finite number .* got inf"),
         (("rand/1", math.nan), r"scale \(F\) must be a finite number .* got nan"),
+        (("rand/1", 0.0, 1.0, "F"), r"scale \(F\) must lie in \(0, 1\] where it adapts, got 0.0"),
+        (("rand/1", 1.5, 1.0, "F+CR"), r"scale \(F\) must lie in \(0, 1\] where it adapts, got 1.5"),
+        (("rand/1", 0.5, 1.0, "CR+F"), r"adapts must be one of '', 'F', 'CR', 'F\+CR'; did you mean .* got 'CR\+F'"),
         (("rand/1", 0.5, 1.5), r"crossover \(CR\) must lie in \[0, 1\], got 1.5"),
         (("rand/1", 0.5, -0.1), r"crossover \(CR\) must lie in \[0, 1\], got -0.1"),
         (("rand/1", 0.5, math.nan), r"crossover \(CR\) must lie in \[0, 1\], got nan"),
@@ -108,9 +121,9 @@ def test_portfolio() -> None:
 def test_codes_are_dispatched_to_their_strategy() -> None:
     parents = np.random.default_rng(0).standard_normal((7, 3))
     donors, by_code, by_name = np.array([1, 2, 3, 4, 5]), np.zeros(3), np.zeros(3)
-    for code, strategy in enumerate([*PAPER_STRATEGIES.values(), *FURTHER_STRATEGIES.values()]):
+    for code, strategy in enumerate(PAPER_STRATEGIES.values()):
         strategy(parents, 0, donors, 6, 0.5, by_name)
-        for dispatch in (mutate, mutate_further) if code < 4 else (mutate_further,):
+        for dispatch in (mutate, mutate_further):
             dispatch(code, parents, 0, donors, 6, 0.5, by_code)
             assert by_code.tolist() == by_name.tolist()
 

@@ -74,6 +74,13 @@ def test_a_problem_by_name(tmp_path, capsys):
     assert "500 evaluations, policy" in out and "All 500 evaluations are used." in out
 
 
+def test_the_moves_beyond_the_paper(capsys):
+    options = ["--portfolio", "beyond", "--final-population", "8", "--population-size", "20", "--maxfun", "200"]
+    assert main(["minimize", "cec2005:F1/d2", *options, "--json", "-"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert len(facts["strategy_counts"]) == 12 and sum(facts["strategy_counts"].values()) == 180
+
+
 def test_json(tmp_path, capsys):
     path = tmp_path / "result.json"
     command = ["minimize", "cec2005:F9", "--dimension", "10", "--maxfun", "300", "--policy", "de3"]

@@ -31,6 +31,9 @@ class Options:
     population_size: Annotated[int | None, tyro.conf.arg(help="NP of the shared DE; 100 by default")] = None
     seed: Annotated[int, tyro.conf.arg(help="root of all random numbers")] = 0
     workers: Annotated[int | None, tyro.conf.arg(help="tasks at a time; all cores by default")] = None
+    cluster: Annotated[
+        str | None, tyro.conf.arg(help="run on a Ray cluster: 'auto', or HOST:PORT of its head (see docs/cluster.md)")
+    ] = None
     extend: Annotated[bool, tyro.conf.arg(help="add methods, problems or runs to the folder's plan")] = False
     retry_failed: Annotated[bool, tyro.conf.arg(help="run jobs again that failed")] = False
     log: Annotated[
@@ -71,6 +74,7 @@ def run(options: Options) -> int:
             retry_failed=options.retry_failed,
             logs=[LOGS[name]() for name in dict.fromkeys(options.log)],
             begin=begin,
+            cluster=options.cluster,
         )
     trouble = f", {len(outcome.flagged)} flagged, {len(outcome.failed)} failed" * bool(outcome.flagged + outcome.failed)
     console.print(f"{outcome.ran} runs stored in {options.out}{trouble}", markup=False)

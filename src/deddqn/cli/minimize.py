@@ -42,6 +42,10 @@ class Options:
     """Most evaluations."""
     population_size: int | None = None
     """NP; 100, or what the policy was made with."""
+    final_population: int | None = None
+    """What NP shrinks to over the evaluations."""
+    portfolio: str | None = None
+    """The moves: paper or beyond; those of the policy by default."""
     ftarget: float | None = None
     """Stop at this value."""
     maxtime: float | None = None
@@ -134,6 +138,8 @@ def _optimizer(options: Options, target: Any) -> Optimizer:
         maxfun=options.maxfun,
         ftarget=options.ftarget,
         population_size=options.population_size,
+        final_population=options.final_population,
+        portfolio=options.portfolio,
         updating="sequential" if options.workers == 1 else "deferred",
         rng=options.seed,
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 from rich.console import Console
 from rich.table import Table
 
 from deddqn.de.config import config_for
+from deddqn.de.portfolio import PAPER, as_portfolio
 from deddqn.names import check_whole_number
 from deddqn.policies import CompiledPolicy, load_policy
 from deddqn.problems import suite
@@ -23,6 +24,8 @@ class Options:
     policies: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(help="names or policy files")]
     suite: Annotated[str, tyro.conf.arg(help="where they are scored")] = "cec2005-train"
     runs: Annotated[int, tyro.conf.arg(help="per policy and problem")] = 25
+    portfolio: Annotated[str | None, tyro.conf.arg(help="paper or beyond; a policy's own by default")] = None
+    final_population: Annotated[int | None, tyro.conf.arg(help="what NP shrinks to; a policy's own by default")] = None
     reward: Annotated[str, tyro.conf.arg(help="whose sum is the return: R1, R2 or R3")] = "R2"
 
 
@@ -38,10 +41,16 @@ def run(options: Options) -> int:
         policy = load_policy(name)
         if not isinstance(policy, CompiledPolicy):
             raise ValueError(f"policies must be compiled ones, got {name!r}")
-        moves = {} if policy.portfolio is None else {"portfolio": policy.portfolio}
-        config = config_for(policy.de)
-        found = evaluate(policy, problems, repeats=options.runs, reward=options.reward, config=config, **moves)
+        found = evaluate(policy, problems, repeats=options.runs, reward=options.reward, **_settings(policy, options))
         shares = " ".join(f"{share:.0%}" for share in found.shares.mean(axis=0))
         table.add_row(name, f"{found.mean_return:.6g}", f"{rank_score(found.errors, pool):.3f}", shares)
     Console().print(table)
     return 0
+
+
+def _settings(policy: CompiledPolicy, options: Options) -> dict[str, Any]:
+    """Portfolio and DE settings of a policy's runs: those asked for, or its own, or the paper's."""
+    given = {} if options.final_population is None else {"final_population": options.final_population}
+    own = PAPER if policy.portfolio is None else policy.portfolio
+    portfolio = own if options.portfolio is None else as_portfolio(options.portfolio)
+    return {"portfolio": portfolio, "config": config_for(policy.de, **given)}

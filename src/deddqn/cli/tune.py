@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +14,7 @@ import tyro
 
 from deddqn.experiments.tuning import Tuning, decide, open_study, search, write_json
 from deddqn.policies.adaptive import TUNED, tuned
+from deddqn.problems.packages import need
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,12 +35,34 @@ class Options:
     """Root of all randomness."""
     workers: int | None = None
     """Threads; all cores by default."""
+    cluster: str | None = None
+    """Run on a Ray cluster: 'auto', or HOST:PORT of its head (see docs/cluster.md)."""
     ship: bool = False
     """Also put the result among the tuned values of the package (its tuned.json)."""
 
 
 def run(options: Options) -> int:
     """Search, decide, write and show."""
+    with _spread(options) as spread:
+        return _run(options, spread)
+
+
+@contextmanager
+def _spread(options: Options) -> Iterator[Any]:
+    """What runs the arenas on a cluster; None on this machine."""
+    if options.cluster is None:
+        yield None
+        return
+    if options.workers is not None:
+        raise ValueError("workers are of one machine: leave them out on a cluster")
+    need("ray", "work on a cluster", "cluster")
+    from deddqn.experiments.cluster import cluster_spread
+
+    with cluster_spread(options.cluster) as spread:
+        yield spread
+
+
+def _run(options: Options, spread: Any) -> int:
     tuning = Tuning(
         method=options.method,
         trials=options.trials,
@@ -45,6 +71,7 @@ def run(options: Options) -> int:
         seed=options.seed,
         out=options.out,
         workers=options.workers,
+        spread=spread,
     )
     study = open_study(tuning)
     _show_search(tuning, study)
@@ -65,8 +92,13 @@ def _show_search(tuning: Tuning, study: Any) -> None:
 
     with Progress() as progress:
         task = progress.add_task(tuning.method, total=tuning.trials, completed=len(finished(study)))
+        since = time.monotonic()
         for done, best in search(tuning, study):
-            progress.update(task, advance=1, description=f"{tuning.method}: {done}, best score {best:.4f}")
+            now = time.monotonic()
+            pace, since = f"{tuning.arena.evaluations / (now - since):,.0f} evaluations/s", now
+            where = "" if tuning.spread is None else f", {tuning.spread.where}"
+            text = f"{tuning.method}: {done}, best score {best:.4f}, {pace}{where}"
+            progress.update(task, advance=1, description=text)
 
 
 def _show(method: str, record: dict[str, Any]) -> None:

@@ -1,14 +1,14 @@
 """Closing: what happens to the population when a generation is settled, by kernels that the loop calls by address.
 
 In the paper better trials replace their parents, and that is all. Portfolios that learn, keep an archive, shrink or
-restart come with the other kernel; a run compiles only the one that it uses.
+restart come with the other kernels; a run compiles only the one that it uses.
 """
 
 from __future__ import annotations
 
 from numba import njit, types
 
-from deddqn.compiled import ENGINE, INNER, Kernel, caller_of, copy
+from deddqn.compiled import INNER, Kernel, caller_of, copy
 from deddqn.de.config import DEConfig
 from deddqn.de.parameters import learn_parameters
 from deddqn.de.pick import archive_parent
@@ -41,22 +41,35 @@ def archive_parents(search):
             archive_parent(search, i)
 
 
-@njit(**ENGINE)
+@njit(**INNER)
 def close_paper(address):
     """Replacement alone."""
     replace_parents(SEARCH_AT(address))
     return 0
 
 
-@njit(**ENGINE)
-def close_any(address):
-    """Learn F and CR, keep what is replaced, replace, shrink, and begin anew where the population has converged."""
-    search = SEARCH_AT(address)
+@njit(**INNER)
+def learn_and_replace(search):
+    """Learn F and CR, keep what is replaced, replace, shrink."""
     search.counts[Count.RENUMBERED] = 0
     learn_parameters(search)
     archive_parents(search)
     replace_parents(search)
     shrink_population(search)
+
+
+@njit(**INNER)
+def close_any(address):
+    """Replacement with all that may go with it, but for restarts."""
+    learn_and_replace(SEARCH_AT(address))
+    return 0
+
+
+@njit(**INNER)
+def close_or_restart(address):
+    """The same; then begin anew where the population has converged."""
+    search = SEARCH_AT(address)
+    learn_and_replace(search)
     restart_if_converged(search)
     return 0
 
@@ -65,4 +78,6 @@ def closing_of(portfolio: Portfolio, config: DEConfig) -> Kernel:
     """The kernel that closes the generations of a run."""
     sizes = search_sizes(portfolio, config, 1)
     plain = sizes["rows"] == sizes["NP"] and not sizes["renumbered"] and not sizes["adapted"]
+    if config.restart_tolerance > 0.0:
+        return close_or_restart
     return close_paper if plain else close_any

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from numba import njit, types
 
-from deddqn.compiled import ENGINE, Kernel, caller_of
+from deddqn.compiled import INNER, Kernel, caller_of
 from deddqn.de.gauss import sample_better_half
 from deddqn.de.parameters import parameters_of
 from deddqn.de.pick import ARCHIVE_DONOR, draw_from_archive, draw_guide
@@ -24,7 +24,7 @@ SEARCH_AT = SEARCH.at
 GAUSS_CODE = STRATEGIES.index(GAUSS)
 
 
-@njit(**ENGINE)
+@njit(**INNER)
 def paper_move(address, i, op):
     """The paper's strategies with constant F and CR."""
     search = SEARCH_AT(address)
@@ -33,7 +33,7 @@ def paper_move(address, i, op):
     return search.crossover[op]
 
 
-@njit(**ENGINE)
+@njit(**INNER)
 def any_move(address, i, op):
     """Every strategy; F and CR may be drawn, and so may guide and archived donor."""
     search = SEARCH_AT(address)

@@ -82,9 +82,7 @@ def restart_if_converged(search):
     counts = search.counts
     population = counts[Count.POPULATION]
     enough = counts[Count.BUDGET] - counts[Count.EVALUATIONS] > population
-    if search.marks[Mark.RESTART_TOLERANCE] == 0.0 or not enough or target_reached(search.marks):
-        return
-    if not has_converged(search):
+    if not enough or target_reached(search.marks) or not has_converged(search):
         return
     draw_population(search)
     for i in range(population):

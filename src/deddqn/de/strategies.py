@@ -52,29 +52,11 @@ def curr_to_rand_1(parents, i, donors, best, scale, trial):
 
 
 @njit(**ENGINE)
-def best_1(parents, i, donors, best, scale, trial):
-    """x_best + F (x_r1 - x_r2)."""
-    r1, r2 = donors[0], donors[1]
+def guided(parents, base, guide, plus, minus, scale, trial):
+    """x_base + F (x_guide - x_base + x_plus - x_minus): every further strategy, by who is base and guide."""
     for d in range(trial.size):
-        trial[d] = parents[best, d] + scale * (parents[r1, d] - parents[r2, d])
-
-
-@njit(**ENGINE)
-def curr_to_best_1(parents, i, donors, best, scale, trial):
-    """x_i + F (x_best - x_i + x_r1 - x_r2)."""
-    r1, r2 = donors[0], donors[1]
-    for d in range(trial.size):
-        base = parents[i, d]
-        trial[d] = base + scale * (parents[best, d] - base + parents[r1, d] - parents[r2, d])
-
-
-@njit(**ENGINE)
-def rand_to_best_1(parents, i, donors, best, scale, trial):
-    """x_r1 + F (x_best - x_r1 + x_r2 - x_r3)."""
-    r1, r2, r3 = donors[0], donors[1], donors[2]
-    for d in range(trial.size):
-        base = parents[r1, d]
-        trial[d] = base + scale * (parents[best, d] - base + parents[r2, d] - parents[r3, d])
+        x = parents[base, d]
+        trial[d] = x + scale * (parents[guide, d] - x + parents[plus, d] - parents[minus, d])
 
 
 PAPER_STRATEGIES = {
@@ -85,13 +67,8 @@ PAPER_STRATEGIES = {
 }
 """Name -> kernel of the paper's four; a strategy's code is its position here, as `mutate` dispatches it."""
 
-FURTHER_STRATEGIES = {
-    "best/1": best_1,
-    "curr-to-best/1": curr_to_best_1,
-    "curr-to-pbest/1": curr_to_best_1,
-    "rand-to-pbest/1": rand_to_best_1,
-}
-"""Name -> kernel of the others that add differences; their codes go on from there, as `mutate_further` has them."""
+FURTHER_STRATEGIES = ("best/1", "curr-to-best/1", "curr-to-pbest/1", "rand-to-pbest/1")
+"""The others that add differences; their codes go on from there, as `mutate_further` has them."""
 
 GAUSS = "gauss"
 STRATEGIES = (*PAPER_STRATEGIES, *FURTHER_STRATEGIES, GAUSS)
@@ -116,12 +93,14 @@ def mutate(code, parents, i, donors, best, scale, trial):
 
 @njit(**ENGINE)
 def mutate_further(code, parents, i, donors, best, scale, trial):
-    """Write the mutant of any strategy that adds differences into `trial`."""
+    """Write the mutant of any strategy that adds differences into `trial`.
+
+    best/1 is x_best + F (x_r1 - x_r2); curr-to-(p)best/1 is x_i + F (x_best - x_i + x_r1 - x_r2); rand-to-pbest/1 is
+    x_r1 + F (x_best - x_r1 + x_r2 - x_r3).
+    """
     if code < 4:
         mutate(code, parents, i, donors, best, scale, trial)
-    elif code == 4:
-        best_1(parents, i, donors, best, scale, trial)
-    elif code < 7:
-        curr_to_best_1(parents, i, donors, best, scale, trial)
+    elif code == 7:
+        guided(parents, donors[0], best, donors[1], donors[2], scale, trial)
     else:
-        rand_to_best_1(parents, i, donors, best, scale, trial)
+        guided(parents, best if code == 4 else i, best, donors[0], donors[1], scale, trial)

@@ -32,6 +32,7 @@ def _columns(unit: str) -> tuple[ProgressColumn, ...]:
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[pace]}"),
     )
 
 
@@ -39,7 +40,7 @@ def _columns(unit: str) -> tuple[ProgressColumn, ...]:
 def steps(console: Console, title: str, total: int, unit: str) -> Iterator[Callable[[str], None]]:
     """What hears of every step that is done: a bar on a terminal, and a line now and then elsewhere."""
     with Progress(*_columns(unit), console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=total)
+        task = bar.add_task(title, total=total, pace="")
         started = last = time.monotonic()
         done = 0
 
@@ -67,18 +68,19 @@ def live(console: Console) -> Iterator[Beginner]:
             if outcome.skipped:
                 console.print(f"{outcome.skipped} of {outcome.planned} runs are stored already")
             todo = outcome.planned - outcome.skipped
-            task = bar.add_task("comparing", total=todo)
+            task = bar.add_task("comparing", total=todo, pace=outcome.where)
             lines = _Lines(console, todo, evaluations)
 
             def tell(runs: list[Run]) -> None:
-                bar.update(task, advance=len(runs), description=f"{runs[-1].method} on {runs[-1].problem}")
+                pace = lines.add(runs, outcome.where)
+                bar.update(task, advance=len(runs), description=f"{runs[-1].method} on {runs[-1].problem}", pace=pace)
                 for run in runs:
                     if run.status != OK:
                         console.print(
                             f"{run.status}: {run.method} on {run.problem}, run {run.repeat}: {run.note}", markup=False
                         )
                 if not console.is_terminal:
-                    lines.tell(runs)
+                    lines.tell(pace)
 
             return tell
 
@@ -93,13 +95,18 @@ class _Lines:
         self.started = self.last = time.monotonic()
         self.done = self.spent = 0
 
-    def tell(self, runs: list[Run]) -> None:
-        """Print where we are, if it is time."""
+    def add(self, runs: list[Run], where: str) -> str:
+        """Count runs that are done; return the pace, and on a cluster its nodes and cores."""
         self.done += len(runs)
         self.spent += sum(run.budget for run in runs)
+        pace = f"{self.spent / max(time.monotonic() - self.started, 1e-9):,.0f} evaluations/s"
+        return f"{where}, {pace}" if where else pace
+
+    def tell(self, pace: str) -> None:
+        """Print where we are, if it is time."""
         now = time.monotonic()
         if now - self.last < EVERY:
             return
         self.last = now
         left = (now - self.started) * (self.evaluations / max(self.spent, 1) - 1.0)
-        self.console.print(f"{self.done} of {self.runs} runs, about {left:.0f} s left")
+        self.console.print(f"{self.done} of {self.runs} runs, {pace}, about {left:.0f} s left")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from deddqn.experiments.contestants import Contestant, problems_of, travels
 from deddqn.experiments.lock import sole_use
@@ -19,6 +20,7 @@ from deddqn.experiments.store import Store
 from deddqn.experiments.workers import Task, Workers
 from deddqn.names import check_whole_number
 from deddqn.problems import Problem
+from deddqn.problems.packages import need
 
 LANES_CHUNK = 500_000  # evaluations of a task: about a second of compiled search,
 METHOD_CHUNK = 50_000  # ... and of a method in Python
@@ -36,10 +38,22 @@ class Outcome:
     failed: list[Run] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     logs: list[Path] = field(default_factory=list)
+    where: str = ""  # nodes and cores of the moment, on a cluster
 
 
 Listener = Callable[[list[Run]], None]
 Beginner = Callable[[Outcome, int], Listener]
+
+
+class Crew(Protocol):
+    """Who runs the tasks."""
+
+    @property
+    def where(self) -> str:
+        """Nodes and cores in words; nothing on this machine."""
+
+    def results(self, tasks: list[Task]) -> Iterator[list[Run]]:
+        """Rows of finished tasks as they come."""
 
 
 def _silent(outcome: Outcome, evaluations: int) -> Listener:
@@ -55,6 +69,7 @@ def run_experiment(
     retry_failed: bool = False,
     logs: Sequence[LogFormat] = (),
     begin: Beginner = _silent,
+    cluster: str | None = None,
 ) -> Outcome:
     """Run the jobs of an experiment that are not stored in the folder `out` yet.
 
@@ -66,9 +81,11 @@ def run_experiment(
     logs : formats in which every evaluation is logged too (see `deddqn.integrations.logs`); stored runs that have no
         such log are run again, with the same results.
     begin : called with the outcome so far and the evaluations to make; gives what is called after every task.
+    cluster : ``auto`` or the HOST:PORT of a Ray head: the tasks run on its nodes (see docs/cluster.md).
     """
-    cores = len(os.sched_getaffinity(0)) if workers is None else workers
-    check_whole_number("workers", cores, 1)
+    if cluster is not None and (logs or workers is not None):
+        refused = "logs are" if logs else "workers are"
+        raise ValueError(f"{refused} of one machine: leave them out on a cluster")
     store = Store(out)
     books = LogBooks(store, logs)
     for form in books.formats:
@@ -76,17 +93,19 @@ def run_experiment(
             raise ValueError(f"logs must be formats such as deddqn.integrations.logs.IohLog(), got {form!r}")
         form.check(what.problems.values(), books.folder)
     store.create()
-    with sole_use(Path(out)), books.kept():
+    with sole_use(Path(out)), books.kept(), _crew(what, workers, cluster) as crew:
         plan = store.adopt(what.plan, extend=extend)
         jobs = [job for job in plan.jobs if job.method in what.contestants and job.problem in what.problems]
         done = store.done(retry_failed=retry_failed, logged=books.logged())
         todo = [job for job in jobs if job.key not in done]
         outcome = Outcome(planned=len(jobs), skipped=len(jobs) - len(todo), notices=store.problems + books.problems)
+        outcome.where = crew.where
         tell = begin(outcome, sum(job.budget for job in todo))
-        for rows in _results(list(tasks_of(what, todo, books.recorder)), cores):
+        for rows in crew.results(list(tasks_of(what, todo, books.recorder))):
             books.append(rows)
             store.append(rows)
             outcome.ran += len(rows)
+            outcome.where = crew.where
             outcome.flagged += [row for row in rows if row.status == FLAGGED]
             outcome.failed += [row for row in rows if row.status == FAILED]
             tell(rows)
@@ -126,23 +145,44 @@ def _is_known(problem: Problem) -> bool:
         return False
 
 
-def _results(tasks: list[Task], workers: int) -> Iterator[list[Run]]:
-    """Rows of finished tasks as they come; few tasks wait, so that little is lost or held."""
-    pool, waiting = Workers(workers), iter(tasks)
-    running: set[Future[list[Run]]] = set()
-    try:
-        while True:
-            for task in waiting:
-                running.add(pool.submit(task))
-                if len(running) >= AHEAD * workers:
-                    break
-            if not running:
-                return
-            finished, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in finished:
-                yield future.result()
-    finally:
-        pool.close()
+class LocalCrew:
+    """The cores of this machine."""
+
+    where = ""
+
+    def __init__(self, workers: int) -> None:
+        check_whole_number("workers", workers, 1)
+        self.workers = workers
+
+    def results(self, tasks: list[Task]) -> Iterator[list[Run]]:
+        """Rows of finished tasks as they come; few tasks wait, so that little is lost or held."""
+        pool, waiting = Workers(self.workers), iter(tasks)
+        running: set[Future[list[Run]]] = set()
+        try:
+            while True:
+                for task in waiting:
+                    running.add(pool.submit(task))
+                    if len(running) >= AHEAD * self.workers:
+                        break
+                if not running:
+                    return
+                finished, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    yield future.result()
+        finally:
+            pool.close()
+
+
+@contextmanager
+def _crew(what: Experiment, workers: int | None, cluster: str | None) -> Iterator[Crew]:
+    if cluster is None:
+        yield LocalCrew(len(os.sched_getaffinity(0)) if workers is None else workers)
+        return
+    need("ray", "work on a cluster", "cluster")
+    from deddqn.experiments.cluster import cluster_crew
+
+    with cluster_crew(cluster, what) as crew:
+        yield crew
 
 
 def compare(
@@ -155,11 +195,13 @@ def compare(
     seed: int = 0,
     workers: int | None = None,
     logs: Sequence[LogFormat] = (),
+    cluster: str | None = None,
 ) -> Outcome:
     """Compare methods on problems and store the results in `out`; call it again to go on where it stopped.
 
     `methods` are names, policies, or objects with ``name`` and ``run(problem, budget, rng) -> Trajectory``;
-    `problems` names, names of suites, or `Problem` objects; `logs` are formats of `deddqn.integrations.logs`.
+    `problems` names, names of suites, or `Problem` objects; `logs` are formats of `deddqn.integrations.logs`;
+    `cluster` is ``auto`` or the address of a Ray cluster to run on.
     """
     what = experiment(methods, problems, runs=runs, budget=budget, seed=seed)
-    return run_experiment(what, out, workers=workers, logs=logs)
+    return run_experiment(what, out, workers=workers, logs=logs, cluster=cluster)

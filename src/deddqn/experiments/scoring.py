@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -25,6 +26,17 @@ REFERENCES = ("random", "pm-adapss:default", "f-auc:default", "rec-pm:default")
 SOLVED = 1e-8  # an error below counts as 0
 
 
+class Spreader(Protocol):
+    """Runs an arena on many machines."""
+
+    @property
+    def where(self) -> str:
+        """Nodes and cores in words."""
+
+    def __call__(self, arena: Arena, policy: Policy) -> np.ndarray:
+        """The final errors (problems, runs) of a policy."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Arena:
     """The runs that a score is made of.
@@ -37,6 +49,7 @@ class Arena:
     seed : root of the random streams.
     first : number of the first repeat; other repeats are fresh runs.
     threads : how many threads work; all cores by default.
+    spread : what runs the arena instead, on a cluster.
     """
 
     problems: tuple[str, ...] = SUITES[TRAINING_SUITE]
@@ -45,14 +58,22 @@ class Arena:
     seed: int = 0
     first: int = 0
     threads: int | None = None
+    spread: Spreader | None = None
 
     def __post_init__(self) -> None:
         if self.runs < 1 or self.budget < 1:
             raise ValueError(f"runs and budget must be at least 1, got {self.runs} and {self.budget}")
 
+    @property
+    def evaluations(self) -> int:
+        """Of all its runs together."""
+        return len(self.problems) * self.runs * self.budget
+
     def errors(self, policy: str | Policy) -> np.ndarray:
         """The final errors (problems, runs) of a policy; those below 1e-8 are 0."""
         chosen, config = load_policy(policy), DEConfig(budget=self.budget)
+        if self.spread is not None:
+            return self.spread(self, chosen)
         made = [get(name) for name in self.problems]
         specs = [
             EpisodeSpec(problem=problem, policy=chosen, config=config, seed=self.seed, repeat=repeat)

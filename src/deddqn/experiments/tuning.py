@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import deddqn
-from deddqn.experiments.scoring import TRAINING_SUITE, Arena, places, score, standard_error
+from deddqn.experiments.scoring import TRAINING_SUITE, Arena, Spreader, places, score, standard_error
 from deddqn.names import check_whole_number, unknown_name
 from deddqn.policies.adaptive import ADAPTIVE, default_parameters
 from deddqn.problems.packages import need
@@ -65,6 +65,7 @@ class Tuning:
     seed: int = 0
     out: Path = Path("out/tune")
     workers: int | None = None
+    spread: Spreader | None = None
 
     def __post_init__(self) -> None:
         if self.method not in SPACES:
@@ -89,7 +90,7 @@ class Tuning:
     @property
     def arena(self) -> Arena:
         """The runs of a trial."""
-        return Arena(runs=self.runs, budget=self.budget, seed=self.seed, threads=self.workers)
+        return Arena(runs=self.runs, budget=self.budget, seed=self.seed, threads=self.workers, spread=self.spread)
 
     def fresh(self, first: int) -> Arena:
         """Runs that no trial has seen."""

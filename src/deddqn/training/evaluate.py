@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -114,6 +116,20 @@ def reference_errors(problems: Sequence[Problem], *, portfolio: Portfolio = PAPE
     """(problems, runs): final errors of the reference policies, pooled; settings are those of `evaluate_all`."""
     found = evaluate_all(reference_policies(portfolio), problems, portfolio=portfolio, **settings)
     return np.concatenate([evaluation.errors for evaluation in found], axis=1)
+
+
+def errors_of(path: str | Path, problems: Sequence[Problem]) -> np.ndarray:
+    """(problems, runs): the final errors of all runs in a CSV file of `deddqn export`."""
+    found: dict[str, list[float]] = {problem.name: [] for problem in problems}
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["problem"] in found:
+                found[row["problem"]].append(float(row["error"]))
+    runs = {len(errors) for errors in found.values()}
+    if len(runs) != 1 or runs == {0}:
+        raise ValueError(f"pool must hold the same number of runs of every problem, got {sorted(runs)} in {path}")
+    errors = np.array(list(found.values()))
+    return np.where(errors < SOLVED, 0.0, errors)
 
 
 def rank_scores(errors: np.ndarray, pool: np.ndarray) -> np.ndarray:

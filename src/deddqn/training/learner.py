@@ -160,4 +160,6 @@ class Learner:
         """Take back, in place, what `to_arrays` gave."""
         for name, tensor in self._tensors().items():
             tensor.copy_(torch.from_numpy(arrays[name]))
-        self.generator.set_state(torch.from_numpy(arrays["generator"]))
+        state = torch.from_numpy(arrays["generator"])
+        if state.numel() == self.generator.get_state().numel():  # that of another device cannot be taken over
+            self.generator.set_state(state)

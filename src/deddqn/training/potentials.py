@@ -9,6 +9,7 @@ of the uniform policy's final values that are worse.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,12 +30,7 @@ def time_lines(
     problems: Sequence[Problem], config: DEConfig, *, portfolio: Portfolio = PAPER, seed: int = 0, threads: int | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Times (corners,) in budgets, best values (problems, runs, corners) of uniform runs, and those at one budget."""
-    longer = DEConfig(
-        population_size=config.population_size,
-        budget=LONGER * config.budget,
-        repair=config.repair,
-        target_error=config.target_error,
-    )
+    longer = replace(config, budget=LONGER * config.budget, final_population=None)  # one budget's schedule ends there
     lanes = Lanes(
         [
             EpisodeSpec(

@@ -23,7 +23,15 @@ from deddqn.policies.softmax import FACTS, N_FACTS, choose, save_softmax, softma
 from deddqn.problems import Problem, get, suite
 from deddqn.training.checkpoint import check_same, load_checkpoint, prepare_folder, save_checkpoint
 from deddqn.training.cma import CMAES
-from deddqn.training.evaluate import HELD_OUT, evaluate, evaluate_all, rank_score, rank_scores, reference_errors
+from deddqn.training.evaluate import (
+    HELD_OUT,
+    errors_of,
+    evaluate,
+    evaluate_all,
+    rank_score,
+    rank_scores,
+    reference_errors,
+)
 from deddqn.training.log import TrainingLog
 from deddqn.training.provenance import commit, versions
 from deddqn.training.settings import RunSettings, check, from_values, to_values
@@ -42,7 +50,9 @@ class SearchConfig(RunSettings):
     generations, candidates, repeats : of CMA-ES; runs of a candidate per problem and generation.
     sigma : the initial standard deviation of every weight.
     start : name or file of a softmax policy whose weights the search begins with; zeros (the uniform policy) if empty.
+    facts : how many of the policy's facts get weights; 8 say how the search goes, the others concern the donors.
     reference_repeats : runs per reference policy and problem.
+    pool : a CSV file of `deddqn export` whose runs are the references instead (for instance those of strong peers).
     evaluate_every, evaluate_repeats : generations between validations of the mean on other seeds; runs per problem.
     seed, threads, checkpoint_seconds, max_seconds : as in `TrainingConfig`.
     """
@@ -54,7 +64,9 @@ class SearchConfig(RunSettings):
     repeats: int = 1
     sigma: float = 1.0
     start: str = ""
+    facts: int = 8
     reference_repeats: int = 10
+    pool: str = ""
     evaluate_every: int = 10
     evaluate_repeats: int = 4
     seed: int = 0
@@ -66,6 +78,7 @@ class SearchConfig(RunSettings):
     def __post_init__(self) -> None:
         for name in ("generations", "repeats", "reference_repeats", "evaluate_every", "evaluate_repeats"):
             check(name, getattr(self, name) >= 1, "at least 1", getattr(self, name))
+        check("facts", 1 <= self.facts <= N_FACTS, f"from 1 to {N_FACTS}", self.facts)
         check("candidates", self.candidates >= 4, "at least 4", self.candidates)
         self.de_config()
         self.operators()
@@ -120,7 +133,10 @@ class Search:
         named = [get(name) for name in config.problems] if config.problems else suite(config.suite)
         self.problems = list(problems) if problems is not None else named
         self.portfolio = config.operators()
-        self.free = (len(self.portfolio) - 1, N_FACTS)  # the first operator's weights are 0: only differences count
+        self.free = (
+            len(self.portfolio) - 1,
+            config.facts,
+        )  # the first operator's weights are 0: only differences count
         self.cma = CMAES(self._first_mean(), config.sigma, config.candidates, config.seed)
         self.best, self.best_score, self.evaluations = self.cma.mean.copy(), -np.inf, 0
         self.curve: list[list[float]] = []
@@ -141,10 +157,10 @@ class Search:
         if len(policy.portfolio) != len(self.portfolio):
             raise ValueError(f"start must have {len(self.portfolio)} operators, {self.config.start!r} has others")
         weights = policy.setup.reshape(-1, N_FACTS)
-        return (weights[1:] - weights[0]).ravel()
+        return np.asarray(weights[1:, : self.config.facts] - weights[0, : self.config.facts]).ravel()
 
     def _weights(self, point: np.ndarray) -> np.ndarray:
-        return np.vstack([np.zeros(N_FACTS), point.reshape(self.free)])
+        return np.vstack([np.zeros(self.config.facts), point.reshape(self.free)])
 
     @property
     def _made_for(self) -> dict[str, Any]:
@@ -168,7 +184,7 @@ class Search:
     def run(self) -> float:
         """Search until done, stopped or out of time; return the best validated rank score."""
         if not self.pool.size:
-            self.pool = reference_errors(self.problems, repeats=self.config.reference_repeats, **self._settings)
+            self.pool = self._references()
         while not self.done and not self.out_of_time:
             self.generation()
             if self.cma.generation % self.config.evaluate_every == 0 or self.done:
@@ -177,6 +193,12 @@ class Search:
                 self.save()
         self.log.close()
         return self.best_score
+
+    def _references(self) -> np.ndarray:
+        """(problems, runs): the final errors that runs are ranked among."""
+        if self.config.pool:
+            return errors_of(self.config.pool, self.problems)
+        return reference_errors(self.problems, repeats=self.config.reference_repeats, **self._settings)
 
     @property
     def done(self) -> bool:
@@ -222,7 +244,7 @@ class Search:
             "trained_by": "CMA-ES on the rank score of final errors",
             "config": self.config.to_json(),
             "problems": [problem.name for problem in self.problems],
-            "facts": FACTS,
+            "facts": FACTS[: self.config.facts],
             "commit": commit(),
             "versions": versions(),
             "rank_score": self.best_score,

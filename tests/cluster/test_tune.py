@@ -1,0 +1,45 @@
+"""Tuning on a cluster finds the same, trial by trial."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from deddqn.experiments.scoring import Arena
+from deddqn.experiments.tuning import Tuning, open_study, search
+
+TINY = Arena(problems=("cec2005:F1/d10", "cec2005:F24/d10"), runs=3, budget=300, threads=1)
+
+
+def test_the_same_errors_and_the_same_study(machines, tmp_path, monkeypatch):
+    pytest.importorskip("optuna")
+    from deddqn.experiments.cluster import cluster_spread
+
+    monkeypatch.setattr(Tuning, "arena", property(lambda self: replace(TINY, spread=self.spread)))
+    with cluster_spread(machines.address) as spread:
+        assert np.array_equal(
+            replace(TINY, first=7, spread=spread).errors("f-auc"), replace(TINY, first=7).errors("f-auc")
+        )
+        assert spread.where == "2 nodes, 2 cores"
+        studies = []
+        for folder, place in (("here", None), ("there", spread)):
+            tuning = Tuning(method="rec-pm", trials=3, runs=3, budget=300, out=tmp_path / folder, spread=place)
+            studies.append(open_study(tuning))
+            list(search(tuning, studies[-1]))
+    here, there = ([(t.params, t.value) for t in study.trials] for study in studies)
+    assert here == there
+
+
+def test_runs_are_shared_out_where_there_are_more_cores_than_problems():
+    pytest.importorskip("ray")
+    from deddqn.experiments.cluster import _pieces
+
+    pieces = list(_pieces(replace(TINY, runs=5, first=10), cores=6))
+    assert [(p.problems[0], p.first, p.runs) for p in pieces[:3]] == [
+        ("cec2005:F1/d10", 10, 2),
+        ("cec2005:F1/d10", 12, 2),
+        ("cec2005:F1/d10", 14, 1),
+    ]
+    assert len(pieces) == 6
