@@ -51,12 +51,12 @@ def run(words: list[str], added: list[str]) -> None:
         words = ["deddqn", "demo", "--out", "out/demo"]  # what the verb calls
     arguments = [*words[1:], *added]
     parse(["deddqn", *arguments])
-    status = main([*arguments, *_smaller(arguments)])
+    status = main([*arguments, *smaller(arguments)])
     if status != 0:
         raise RuntimeError(f"{shlex.join(words)} ended with status {status}")
 
 
-def _smaller(arguments: list[str]) -> list[str]:
+def smaller(arguments: list[str]) -> list[str]:
     """Some commands take minutes or hours: the same, with few problems, runs and evaluations."""
     smaller = SMALL.get(arguments[0], [])
     if arguments[0] not in ("train", "transfer"):

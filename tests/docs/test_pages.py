@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from deddqn.de.strategies import STRATEGIES
 from deddqn.policies import registry
 from tests.docs import commands
 from tests.docs.blocks import ROOT, PageError, Reader, blocks, inline_commands, pages, with_outputs
@@ -87,7 +88,7 @@ def test_commands_in_the_text_exist(name: str) -> None:
 def test_files_in_the_text_exist(name: str) -> None:
     """A file of the repository or of the package between back quotes, as `tests/engine` or `policies/fixed.py`."""
     spans = re.findall(r"`([a-z_]+/[\w./-]*)`", (ROOT / name).read_text(encoding="utf-8"))
-    named = [span for span in spans if not span.startswith("out/")]
+    named = [span for span in spans if not span.startswith("out/") and span not in STRATEGIES]
     assert [file for file in named if not ((ROOT / file).exists() or (ROOT / "src/deddqn" / file).exists())] == []
 
 
@@ -150,6 +151,21 @@ class TestTheRunner:
         wrong = reader.wrong_outputs()
         assert [(block.text, real) for block, real in wrong] == [("a 2.5\n", "a 1.5\n")]
         assert with_outputs(text, wrong) == text.replace("2.5", "1.5")
+
+    @pytest.mark.parametrize(
+        ("command", "small"),
+        [
+            ("train --preset search-x --out x", ["--problems", "--generations"]),
+            ("train --preset paper-r2 --out search", ["--problems", "--cycles"]),
+            ("transfer --preset search --test cec2005:F1/d10 --out x", ["--runs", "--generations"]),
+            ("transfer --preset=rank --test cec2005:F1/d10 --out x", ["--runs", "--cycles"]),
+            ("minimize cec2005:F1/d10", []),
+        ],
+    )
+    def test_long_commands_become_small(self, command: str, small: list[str]) -> None:
+        added = commands.smaller(command.split())
+        assert [option for option in ("--problems", "--runs", "--generations", "--cycles") if option in added] == small
+        commands.parse(["deddqn", *command.split(), *added])
 
     def test_options_are_added(self, capsys: pytest.CaptureFixture[str]) -> None:
         page = "<!-- test: with --maxfun 150 -->\n```sh\ndeddqn minimize cec2005:F1/d10\n```\n"

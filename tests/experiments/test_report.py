@@ -11,6 +11,7 @@ from deddqn.experiments.analysis import Analysis
 from deddqn.experiments.contents import ALL
 from deddqn.experiments.figures import figures_of
 from deddqn.experiments.report.svg import Scale, fitting, tick_label
+from deddqn.problems import Problem
 from tests.experiments import browser
 from tests.experiments.helpers import PROBLEMS, Failing
 
@@ -20,6 +21,16 @@ VOID = {"meta", "link", "br", "input", "path", "circle", "rect"}
 @pytest.fixture(scope="module")
 def page(paper_folder):
     return write_report(paper_folder, figures=False)
+
+
+def test_values_of_either_sign_are_shown_as_they_are(tmp_path):
+    """Without an optimum there are values instead of errors; without Random there is nothing to compare costs with."""
+    problem = Problem.from_function(lambda x: float((x**2).sum()) - 20.0, [(-5, 5)] * 3, name="open")
+    compare(["de1", "de2"], [problem], runs=2, budget=300, out=tmp_path)
+    text = write_report(tmp_path, figures=False).read_text()
+    assert re.search(r"\bnan\b", text) is None and "DE1: " in text
+    figure = figures_of(Analysis.of_folder(tmp_path))["convergence"]()
+    assert [axis.get_yscale() for axis in figure.axes] == ["linear"]
 
 
 class Balance(HTMLParser):
@@ -120,6 +131,9 @@ def test_scales_by_hand():
     assert fitting([1.0, 200.0], 0, 1).log is True
     assert fitting([0.0, 200.0], 0, 1).low == pytest.approx(1e-8 / 1.3)
     assert fitting([-5.0, -1.0], 0, 1).log is False
+    mixed = fitting([-1000.0, 50.0], 0, 1)  # no errors: the optimum is unknown
+    assert mixed.log is False and mixed.low < -1000.0 and mixed.high > 50.0
+    assert fitting([-1e-12, 50.0], 0, 1).log is True  # errors, one of them rounded below 0
     assert [tick_label(v) for v in (0, 0.5, 200, 1e5, 1e-9)] == ["0", "0.5", "200", "1e5", "1e-9"]
 
 

@@ -49,7 +49,7 @@ def test_signals_mean_what_they_did_before(tmp_path):
     """While it runs, Ctrl-C ends a training with a checkpoint; afterwards it is whose it was, also after an error."""
     config, signs = tmp_path / "config.json", (signal.SIGINT, signal.SIGTERM)
     before = [signal.getsignal(sign) for sign in signs]
-    for values, status in (({}, 0), ({"reward": "R1", "reward_scale": 1e30, "problems": ["cec2005:F6/d10"]}, 1)):
+    for values, status in (({}, 0), ({"reward": "R1", "reward_scale": 1e20, "problems": ["cec2005:F6/d10"]}, 1)):
         config.write_text(json.dumps({"preset": "paper-r2", **SETTINGS, **values}))
         assert train_main([str(config), "--out", str(tmp_path / str(status))]) == status
         assert [signal.getsignal(sign) for sign in signs] == before

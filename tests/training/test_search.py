@@ -78,11 +78,25 @@ def test_a_search_finds_a_better_policy_than_the_one_it_began_with(tmp_path):
     assert rank_score(after, before) > 0.55  # 0.5 is as good
 
 
+def test_a_pool_of_other_runs(tmp_path):
+    """The columns of `deddqn export`; small errors are 0, other problems are left out."""
+    names, path = SMALL["problems"], tmp_path / "runs.csv"
+    rows = [(names[1], 3.0), (names[0], 5e-9), (names[1], 4.0), (names[0], 2.0), ("cec2005:F9/d10", 7.0)]
+    path.write_text("method,problem,error\n" + "".join(f"de1,{name},{error}\n" for name, error in rows))
+    search = Search(SearchConfig(**SMALL, pool=str(path), generations=1), tmp_path / "a", quiet=True)
+    search.run()
+    assert search.pool.tolist() == [[0.0, 2.0], [3.0, 4.0]]
+    path.write_text(path.read_text() + f"de1,{names[0]},1.0\n")
+    with pytest.raises(ValueError, match=r"pool must hold the same number of runs of every problem, got \[2, 3\]"):
+        Search(SearchConfig(**SMALL, pool=str(path)), tmp_path / "b", quiet=True).run()
+
+
 def test_a_search_begins_with_a_policy(tmp_path):
     """The mean is the policy up to the weights of the first operator, which are 0: the probabilities are the same."""
     weights = np.random.default_rng(3).normal(size=(4, N_FACTS))
     save_softmax(tmp_path / "mine.safetensors", weights)
-    begun = Search(SearchConfig(**SMALL, start=str(tmp_path / "mine.safetensors")), tmp_path / "a", quiet=True)
+    mine = {"start": str(tmp_path / "mine.safetensors"), "facts": N_FACTS}
+    begun = Search(SearchConfig(**SMALL, **mine), tmp_path / "a", quiet=True)
     first = begun._weights(begun.cma.mean)
     np.testing.assert_array_equal(first, weights - weights[0])
     facts = np.random.default_rng(4).normal(size=N_FACTS)
@@ -90,7 +104,9 @@ def test_a_search_begins_with_a_policy(tmp_path):
     np.testing.assert_allclose(*chances, rtol=1e-9)
     shipped = Search(SearchConfig(**SMALL, start="searched"), tmp_path / "b", quiet=True)
     table = load_policy("searched").setup.reshape(4, N_FACTS)
-    np.testing.assert_array_equal(shipped._weights(shipped.cma.mean), table - table[0])
+    np.testing.assert_array_equal(shipped._weights(shipped.cma.mean), (table - table[0])[:, :8])
+    with pytest.raises(ValueError, match="facts must be at least 20 to begin with .*mine.safetensors', got 8"):
+        Search(SearchConfig(**{**SMALL, **mine, "facts": 8}), tmp_path / "d", quiet=True)
     assert not Search(SearchConfig(**SMALL), tmp_path / "c", quiet=True).cma.mean.any()
 
 
@@ -121,7 +137,7 @@ def test_the_richer_portfolio_is_searched_by_its_preset(tmp_path):
     one = Search(config, tmp_path, quiet=True)
     one.run()
     assert one.pool.shape == (2, 3 * 13)  # uniform, and each of the twelve alone
-    assert one.cma.mean.size == 11 * N_FACTS
+    assert one.cma.mean.size == 11 * config.facts
     policy = load_policy_file(tmp_path / "searched.safetensors")
     assert policy.portfolio == BEYOND and policy.de == {"population_size": 12, "final_population": 8}
 

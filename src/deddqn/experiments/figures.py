@@ -31,6 +31,7 @@ from deddqn.experiments.curves import (
     share_panels,
 )
 from deddqn.experiments.looks import OPERATORS, look_of
+from deddqn.experiments.statistics import SOLVED
 from deddqn.experiments.tables import method_title, number, short_problem
 
 LOG_FROM = 30.0  # errors that span more than this factor get a logarithmic axis
@@ -85,11 +86,13 @@ def _panels(number: int, columns: int, frame: Frame, below: float = 0.0) -> tupl
 def _error_axis(axis: Any, values: list[float], which: str) -> None:
     getattr(axis, f"{which}axis").set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     finite = [v for v in values if math.isfinite(v)]
-    if finite and max(finite) > 0 and (min(finite) <= 0 or max(finite) / min(finite) > LOG_FROM):
+    if not finite or min(finite) <= -SOLVED:  # values, not errors: the optimum is unknown
+        return
+    if max(finite) > 0 and (min(finite) <= 0 or max(finite) / min(finite) > LOG_FROM):
         if min(finite) > 0:
             getattr(axis, f"set_{which}scale")("log")
         else:
-            getattr(axis, f"set_{which}scale")("symlog", linthresh=1e-8)
+            getattr(axis, f"set_{which}scale")("symlog", linthresh=SOLVED)
         getattr(axis, f"{which}axis").set_minor_locator(NullLocator())
 
 

@@ -133,10 +133,7 @@ class Search:
         named = [get(name) for name in config.problems] if config.problems else suite(config.suite)
         self.problems = list(problems) if problems is not None else named
         self.portfolio = config.operators()
-        self.free = (
-            len(self.portfolio) - 1,
-            config.facts,
-        )  # the first operator's weights are 0: only differences count
+        self.free = (len(self.portfolio) - 1, config.facts)  # the first operator's weights are 0: differences count
         self.cma = CMAES(self._first_mean(), config.sigma, config.candidates, config.seed)
         self.best, self.best_score, self.evaluations = self.cma.mean.copy(), -np.inf, 0
         self.curve: list[list[float]] = []
@@ -157,6 +154,13 @@ class Search:
         if len(policy.portfolio) != len(self.portfolio):
             raise ValueError(f"start must have {len(self.portfolio)} operators, {self.config.start!r} has others")
         weights = policy.setup.reshape(-1, N_FACTS)
+        used = int(np.flatnonzero(weights.any(axis=0)).max(initial=0)) + 1
+        check(
+            "facts",
+            self.config.facts >= used,
+            f"at least {used} to begin with {self.config.start!r}",
+            self.config.facts,
+        )
         return np.asarray(weights[1:, : self.config.facts] - weights[0, : self.config.facts]).ravel()
 
     def _weights(self, point: np.ndarray) -> np.ndarray:

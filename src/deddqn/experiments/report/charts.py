@@ -180,5 +180,6 @@ def cost_chart(bars: list[CostBar], methods: Methods) -> str:
             + f'<rect x="{left}" y="{y - 5:.1f}" width="{max(end - left, 1):.1f}" height="10" fill="{colour}"/>'
             + text(end + 5, y + 4, f"{bar.microseconds:.2f} µs", "tick")
         )
-        body += _series(bar.method, content, f"{method_title(bar.method)}: {bar.ratio:.2f} times Random")
+        share = f"{bar.ratio:.2f} times Random" if math.isfinite(bar.ratio) else f"{bar.microseconds:.2f} µs"
+        body += _series(bar.method, content, f"{method_title(bar.method)}: {share}")
     return drawing(width, bottom + 18, body, "CPU time per evaluation in microseconds")

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from deddqn.experiments.statistics import SOLVED
+
 FLOOR = 1e-9  # logarithmic axes show nothing below
 
 
@@ -54,11 +56,11 @@ def _linear_ticks(low: float, high: float, about: int) -> list[float]:
 
 
 def fitting(values: Iterable[float], start: float, end: float) -> Scale:
-    """A scale for errors: logarithmic where they span more than a factor of 30."""
+    """A scale for errors: logarithmic where they span more than a factor of 30, and none is a negative value."""
     finite = [v for v in values if math.isfinite(v)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
-    if high > 0 and (low <= 0 or high / low > 30):
-        low = max(low, 1e-8)
+    if high > 0 and low > -SOLVED and (low <= 0 or high / low > 30):
+        low = max(low, SOLVED)
         if high / low > 30:
             return Scale(low / 1.3, high * 1.3, start, end, log=True)
     room = 0.05 * (high - low) or max(abs(high), 1.0) * 0.05
