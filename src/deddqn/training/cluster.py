@@ -94,7 +94,7 @@ class Slot:
 
 @dataclass
 class Ages:
-    """How many updates the weights behind the ticks were behind, since the log was last told."""
+    """How many updates the weights of ticks that are learned from were behind, since the log was last told."""
 
     ticks: int = 0
     total: int = 0
@@ -227,15 +227,16 @@ class ClusterActors:
 
     def accept(self, slot: Slot, report: Report) -> Tick:
         """A report as a tick for the learner; the runs that follow the finished ones get their numbers."""
-        age = self._updates - report.updates
-        self.ages.note(age)
         for run in report.finished:
             slot.begun[run.lane] = self.numbers[slot.first + run.lane] = self.next_number
             self.next_number += 1
         record, made = self._copied(report.record), int(report.record.made.sum())
         tick = Tick(record, made, report.finished, slot.first, slot.unseen, slot.cut)
         slot.unseen, slot.cut = 0, False
-        if age > self.place.most(self.config):
+        age = self._updates - report.updates
+        if age <= self.place.most(self.config):
+            self.ages.note(age)
+        else:
             self.stale += 1
             record.made[:] = 0
             tick.decisions, tick.unseen, tick.cut = 0, tick.unseen + made, True
