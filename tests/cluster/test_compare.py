@@ -112,6 +112,7 @@ def test_a_node_killed_half_way_through(machines, tmp_path, monkeypatch):
     assert len(stored) == len(set(stored)) == 80
 
 
+@pytest.mark.slow
 def test_a_run_that_kills_its_process_fails_alone(machines, tmp_path):
     outcome = compare([Dying()], PROBLEMS[1:], runs=4, budget=50, out=tmp_path / "cluster", cluster=machines.address)
     local = compare([Dying()], PROBLEMS[1:], runs=4, budget=50, out=tmp_path / "local")

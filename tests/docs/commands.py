@@ -144,6 +144,39 @@ def _python(arguments: list[str]) -> None:
             raise ValueError(f"there is no benchmark {sorted(unknown)}")
 
 
+def _ray(arguments: list[str]) -> None:
+    """Options of Ray's own commands; what follows ``--`` is a command of its own."""
+    from ray.scripts.scripts import cli
+
+    own, _, entry = _split(arguments, "--")
+    command: Any = cli
+    while own and own[0] in getattr(command, "commands", {}):
+        command = command.commands[own.pop(0)]
+    known = {option for parameter in command.params for option in parameter.opts}
+    if command.name == "symmetric-run":  # hands other options to `ray start`
+        known |= {option for parameter in cli.commands["start"].params for option in parameter.opts}
+    unknown = {word.partition("=")[0] for word in own if word.startswith("--")} - known
+    if command is cli or unknown:
+        raise ValueError(f"'ray {shlex.join(arguments)}' is not a command of Ray, or does not know {sorted(unknown)}")
+    if entry:
+        parse(entry)
+
+
+def _split(words: list[str], at: str) -> tuple[list[str], str, list[str]]:
+    place = words.index(at) if at in words else len(words)
+    return words[:place], at, words[place + 1 :]
+
+
+def _srun(arguments: list[str]) -> None:
+    """Slurm itself is not there; what it starts is checked."""
+    parse(arguments[next(k for k, word in enumerate(arguments) if not word.startswith("-")) :])
+
+
+def _export(arguments: list[str]) -> None:
+    if not all(re.fullmatch(r"[A-Z_]+=.+", word) for word in arguments):
+        raise ValueError(f"export needs NAME=value, got {arguments}")
+
+
 @functools.cache
 def _flags(*start: str) -> set[str]:
     """The options that the help of a module or script tells."""
@@ -153,3 +186,4 @@ def _flags(*start: str) -> set[str]:
 
 
 _CHECKS = {"deddqn": _deddqn, "make": _make, "pip": _pip, "python": _python}
+_CHECKS |= {"ray": _ray, "srun": _srun, "export": _export}

@@ -46,6 +46,37 @@ def test_every_observation_is_a_decision_and_the_state_after_it():
             assert (batch.actions.item(), batch.returns.item(), batch.ended.item()) == (step % 4, step, False)
 
 
+def test_blocks_of_lanes_are_stored_apart_and_only_lanes_with_observations_are_drawn():
+    replay = Replay(lanes=3, capacity=30, features=FEATURES, decisions=4, n_step=2, gamma=0.5)
+    whole = record_of(3, 4, np.zeros(3, dtype=int), None)
+    block = Record(*(part[1:2] for part in vars(whole).values()))
+    replay.append(block, first=1)
+    generator = torch.Generator().manual_seed(0)
+    assert (replay.sample(50, generator).states[:, 0] // 100 == 1).all()
+    first = Record(*(part[:1] for part in vars(whole).values()))
+    first.made[:] = 1
+    replay.append(first, first=0)
+    assert (replay.sample(50, generator).states[:, 0] // 100 == 1).all(), "one decision is too few for two steps"
+    replay.append(Record(*(part[2:] for part in vars(whole).values())), first=2)
+    assert set((replay.sample(50, generator).states[:, 0] // 100).tolist()) == {1.0, 2.0}
+    assert replay.stored == 9
+
+
+def test_what_follows_a_cut_belongs_to_another_run():
+    replay, made = filled(n_step=2)
+    replay.cut(1, 2)
+    for lane, cut in ((0, False), (1, True), (2, True)):
+        batch = replay.observations(torch.tensor([lane]), torch.tensor([2]))
+        assert batch.ended.item() is cut
+        assert batch.returns.item() == (made[lane] - 2) + 0.5 * (made[lane] - 1)
+    replay.append(record_of(3, 4, made, None))
+    assert [replay.observations(torch.tensor([1]), torch.tensor([age])).ended.item() for age in (3, 4, 5, 6, 7)] == [
+        *(False, False),
+        *(True, True),
+        False,
+    ]
+
+
 def test_returns_of_n_steps_are_cut_at_the_end_of_the_run():
     replay, made = filled(n_step=3, ends=[(0, 24)])
     for age in range(3, 10):

@@ -11,6 +11,7 @@ import tyro
 
 from deddqn.problems.packages import need
 from deddqn.training.__main__ import run_settings
+from deddqn.training.config import ClusterConfig
 from deddqn.training.settings import read_values
 
 PaperGrid = Literal["paper"]
@@ -75,6 +76,15 @@ class Options(Settings):
     out: Annotated[Path, tyro.conf.arg(help="folder of the log, the checkpoints and the policies")]
     resume: Annotated[bool, tyro.conf.arg(help="go on from the newest checkpoint")] = False
     grid: Annotated[PaperGrid | None, tyro.conf.arg(help="3 rewards x 2 batches x 2 depths, and the choice")] = None
+    cluster: Annotated[
+        str | None,
+        tyro.conf.arg(help="actors on a Ray cluster: 'auto', or HOST:PORT of its head (see docs/cluster.md)"),
+    ] = None
+    actors: Annotated[int | None, tyro.conf.arg(help="on a cluster; as many as it has cores by default")] = None
+    broadcast: Annotated[int | None, tyro.conf.arg(help="on a cluster: updates between broadcasts of the weights")] = (
+        None
+    )
+    staleness: Annotated[int | None, tyro.conf.arg(help="on a cluster: most updates that weights may be behind")] = None
 
 
 def settings_of(options: Settings) -> dict[str, Any]:
@@ -86,13 +96,26 @@ def settings_of(options: Settings) -> dict[str, Any]:
     return {**base, **given}
 
 
+def cluster_of(options: Options) -> ClusterConfig | None:
+    """Where the actors work, if on a cluster."""
+    given = {name: getattr(options, name) for name in ("actors", "broadcast", "staleness")}
+    given = {name: value for name, value in given.items() if value is not None}
+    if options.cluster is None:
+        if given:
+            raise ValueError(f"{', '.join(given)} must be left out without --cluster, got {given}")
+        return None
+    if options.grid is not None:
+        raise ValueError("cluster must be left out with --grid: its networks have one lane each")
+    return ClusterConfig(address=options.cluster, **given)
+
+
 def run(options: Options) -> int:
     """Train, search, or train the grid."""
-    settings = settings_of(options)
+    settings, cluster = settings_of(options), cluster_of(options)
     if options.grid is not None:
         need("torch", "training a network", "train")
         from deddqn.training.grid import paper_grid
 
         print(paper_grid(settings, options.out, resume=options.resume))
         return 0
-    return run_settings(settings, options.out, resume=options.resume)
+    return run_settings(settings, options.out, resume=options.resume, cluster=cluster)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from deddqn.training.config import ClusterConfig
 from deddqn.training.learn import TrainingFailed, config_of, learn
 from deddqn.training.settings import read_values
 
@@ -27,10 +28,12 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
 
 
-def run_settings(values: Mapping[str, Any], out: Path, *, resume: bool = False) -> int:
+def run_settings(
+    values: Mapping[str, Any], out: Path, *, resume: bool = False, cluster: ClusterConfig | None = None
+) -> int:
     """Train, or with one of the presets of the search search, as the settings say."""
     try:
-        print(learn(config_of(values), out, resume=resume).summary)
+        print(learn(config_of(values), out, resume=resume, cluster=cluster).summary)
     except TrainingFailed as error:
         print(error, file=sys.stderr)
         return 1

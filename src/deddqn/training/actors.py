@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,16 +17,50 @@ from deddqn.policies.network import COMMITMENT, EPSILON, network_views
 from deddqn.problems import Problem
 from deddqn.training.config import TrainingConfig
 from deddqn.training.cycles import Curriculum, Finished
-from deddqn.training.network import Layers, padded_width
+from deddqn.training.layers import Layers, padded_width
 
 
 @dataclass
 class Tick:
-    """What all lanes did between two looks at the network."""
+    """What lanes did between two looks at the network: all of them, or a block of them from `first` on."""
 
     record: Record
     decisions: int = 0
     finished: list[Finished] = field(default_factory=list)
+    first: int = 0
+    unseen: int = 0  # evaluations that are not recorded
+    cut: bool = False  # the runs do not go on where the last tick of these lanes stopped
+
+
+class TickSource(Protocol):
+    """Where the ticks of a training come from: lanes in this process (`Actors`), or on the nodes of a cluster."""
+
+    def stagger(self) -> int:
+        """Bring the runs to different parts of their budgets; return the evaluations that took."""
+
+    def set_epsilon(self, epsilon: float) -> None:
+        """The share of random decisions from now on."""
+
+    def show(self, layers: Layers, updates: int) -> None:
+        """Hand over the weights after so many updates."""
+
+    def ticks(self, more: Callable[[], bool], *, overlapped: bool) -> Iterator[Tick]:
+        """Ticks while `more()`."""
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """The runs under way."""
+
+    def load_arrays(self, arrays: dict[str, np.ndarray]) -> None:
+        """Go on with the runs of another process."""
+
+    def facts(self) -> dict[str, Any]:
+        """What the log should know about the source itself."""
+
+    def describe(self) -> str:
+        """The same in a few words, for the progress."""
+
+    def close(self) -> None:
+        """End it."""
 
 
 class Actors:
@@ -71,7 +106,7 @@ class Actors:
         first = [self._template(lane, number).spec for lane, number in enumerate(self.numbers.tolist())]
         self.lanes = Lanes(first, threads=config.threads or None, room=room)
         for lane, number in enumerate(self.numbers.tolist()):
-            self._begin(lane, number)
+            self.begin(lane, number)
 
     def _templates_of(self, policy: Policy, reward_setups: Sequence[np.ndarray]) -> list[Template]:
         """The runs of a policy on all problems."""
@@ -95,7 +130,8 @@ class Actors:
         templates = self._taught if lane < self.taught else self._templates
         return templates[self.curriculum.problem_of(number)]
 
-    def _begin(self, lane: int, number: int) -> None:
+    def begin(self, lane: int, number: int) -> None:
+        """Begin a run in a lane."""
         self.numbers[lane] = number
         self.lanes.restart(lane, self._template(lane, number), self.curriculum.cycle_of(number))
 
@@ -113,18 +149,30 @@ class Actors:
         """Algorithm 1 line 9: the share of random decisions; 1 while the memory is warmed up (line 2)."""
         self.policy.setup[EPSILON] = epsilon
 
-    def show(self, layers: Layers) -> None:
-        """Hand over new weights; they are used from the next tick on."""
+    def show(self, layers: Layers, updates: int = 0) -> None:
+        """Hand over new weights; they are used from the next tick on, whatever number of updates made them."""
         self._newest = layers
 
+    @staticmethod
+    def room(config: TrainingConfig, lanes: int, width: int) -> Record:
+        """Room for one tick of so many lanes, with padded states and the states that follow."""
+        return Record.empty(lanes, config.decisions, padded_width(width), ahead=True)
+
     def new_buffer(self) -> Tick:
-        """Room for one tick, with padded states and the states that follow."""
-        config = self.config
-        record = Record.empty(config.lanes, config.decisions, padded_width(self.width), ahead=True)
+        """Room for one tick of all lanes."""
+        record = self.room(self.config, self.config.lanes, self.width)
         return Tick(replace(record, states=self._pin(record.states)))
 
     def act(self, tick: Tick) -> Tick:
         """Algorithm 1 lines 8-14, for all lanes: decide, evaluate, and begin the next run where one ended."""
+        self.play(tick)
+        for run in tick.finished:
+            self.begin(run.lane, self.next_number)
+            self.next_number += 1
+        return tick
+
+    def play(self, tick: Tick) -> None:
+        """One tick, in which the runs that end are not followed by others."""
         newest = self._newest
         if newest is not self._shown:
             for (weight_view, bias_view), (weight, bias) in zip(self._views, newest, strict=True):
@@ -133,10 +181,9 @@ class Actors:
             self._shown = newest
         self.lanes.record(self.config.decisions, out=tick.record)
         tick.decisions = int(tick.record.made.sum())
-        tick.finished = self._restart_ended(tick.record)
-        return tick
+        tick.finished = self._ended(tick.record)
 
-    def _restart_ended(self, record: Record) -> list[Finished]:
+    def _ended(self, record: Record) -> list[Finished]:
         last = np.maximum(record.made - 1, 0)
         ended = np.flatnonzero((record.made == 0) | record.ends[np.arange(len(last)), last]).tolist()
         if not ended:
@@ -147,9 +194,7 @@ class Actors:
             number = int(self.numbers[lane])
             value, total, evaluations, _ = summary[lane].tolist()
             problem = self.curriculum.problem_of(number)
-            finished.append(Finished(number, problem, total, value, int(evaluations)))
-            self._begin(lane, self.next_number)
-            self.next_number += 1
+            finished.append(Finished(number, problem, total, value, int(evaluations), lane))
         return finished
 
     def ticks(self, more: Callable[[], bool], *, overlapped: bool) -> Iterator[Tick]:
@@ -178,9 +223,20 @@ class Actors:
         """Go on with the runs of another process: their memory is taken over and its addresses are made ours."""
         self.next_number = int(arrays["next_number"][0])
         for lane, number in enumerate(arrays["numbers"].tolist()):
-            self._begin(lane, number)
+            self.begin(lane, number)
         if "arenas" not in arrays:  # a light checkpoint: the runs under way begin again
             return
         self.lanes.arenas[...] = arrays["arenas"]
         for spec, arena in zip(self.lanes.specs, self.lanes.arenas, strict=True):
             bind(spec, arena)
+
+    def facts(self) -> dict[str, Any]:
+        """Nothing: lanes in this process do as they are told."""
+        return {}
+
+    def describe(self) -> str:
+        """Nothing."""
+        return ""
+
+    def close(self) -> None:
+        """Nothing to end."""

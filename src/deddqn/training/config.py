@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,6 +136,52 @@ class TrainingConfig(RunSettings):
     def read(cls, path: str | Path) -> TrainingConfig:
         """Settings from a JSON file."""
         return cls.from_json(read_values(path))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterConfig:
+    """Where the actors of a training work, if not in the learner's process; it may change when a training goes on.
+
+    Parameters
+    ----------
+    address : ``auto``, or the HOST:PORT of a Ray head.
+    actors : processes of one core each that share the lanes (0: as many as the cluster has cores).
+    broadcast : updates between two broadcasts of the weights (0: those that one tick of one actor is worth).
+    staleness : most updates that weights may be behind when what they decided arrives (0: four times what is usual).
+    """
+
+    address: str
+    actors: int = 0
+    broadcast: int = 0
+    staleness: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("actors", "broadcast", "staleness"):
+            check(name, getattr(self, name) >= 0, "0 or more", getattr(self, name))
+
+    def check(self, config: TrainingConfig) -> None:
+        """Raise if a training cannot be done in this way."""
+        check("lanes", config.lanes >= self.actors, f"at least one per actor ({self.actors})", config.lanes)
+        check("synchronous", not config.synchronous, "no on a cluster, where ticks come when they come", "yes")
+        fits = not 0 < self.staleness < self.usual(config)
+        check("staleness", fits, f"at least {self.usual(config)} updates with these settings", self.staleness)
+
+    def owed(self, config: TrainingConfig) -> int:
+        """The updates that one tick of one actor is worth, at least 1."""
+        decisions = -(-config.lanes // self.actors) * config.decisions
+        return max(1, math.ceil(decisions * config.replay_ratio / config.batch))
+
+    def every(self, config: TrainingConfig) -> int:
+        """Updates between two broadcasts."""
+        return self.broadcast or self.owed(config)
+
+    def usual(self, config: TrainingConfig) -> int:
+        """The age of weights where all actors keep pace: one broadcast, and one tick of every actor."""
+        return self.every(config) + self.actors * self.owed(config)
+
+    def most(self, config: TrainingConfig) -> int:
+        """The oldest weights whose decisions are learned from."""
+        return self.staleness or 4 * self.usual(config)
 
 
 R1_SCALE = 1e-8

@@ -19,6 +19,7 @@ class Finished:
     total_reward: float
     best_value: float
     evaluations: int
+    lane: int = 0
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,8 @@ from typing import Any
 
 from deddqn.names import choice_error
 from deddqn.problems.packages import need
-from deddqn.training.config import PRESETS, TrainingConfig
+from deddqn.training.actors import Actors, TickSource
+from deddqn.training.config import PRESETS, ClusterConfig, TrainingConfig
 from deddqn.training.search import SEARCH_PRESETS, Search, SearchConfig
 
 
@@ -38,21 +39,44 @@ def config_of(values: Mapping[str, Any]) -> TrainingConfig | SearchConfig:
     return TrainingConfig.from_json(values)
 
 
-def learn(config: TrainingConfig | SearchConfig, out: Path, *, resume: bool = False) -> Learned:
-    """Train or search until done, stopped by SIGINT or SIGTERM, or out of time; `resume` if there is a checkpoint."""
-    return _search(config, out, resume) if isinstance(config, SearchConfig) else _train(config, out, resume)
+def learn(
+    config: TrainingConfig | SearchConfig, out: Path, *, resume: bool = False, cluster: ClusterConfig | None = None
+) -> Learned:
+    """Train or search until done, stopped by SIGINT or SIGTERM, or out of time; `resume` if there is a checkpoint.
+
+    With `cluster` the actors of a network work there; a search stays on this machine.
+    """
+    if isinstance(config, TrainingConfig):
+        return _train(config, out, resume, cluster)
+    if cluster is not None:
+        raise ValueError("cluster must be left out with the presets of the search: it stays on one machine")
+    return _search(config, out, resume)
 
 
-def _train(config: TrainingConfig, out: Path, resume: bool) -> Learned:
+@contextmanager
+def _actors(cluster: ClusterConfig | None) -> Iterator[Callable[..., TickSource]]:
+    """What makes the source of the ticks."""
+    if cluster is None:
+        yield Actors
+        return
+    need("ray", "work on a cluster", "cluster")
+    from deddqn.training.cluster import cluster_actors
+
+    with cluster_actors(cluster) as make:
+        yield make
+
+
+def _train(config: TrainingConfig, out: Path, resume: bool, cluster: ClusterConfig | None) -> Learned:
     need("torch", "training a network", "train")
     _check_device(config.device)
     from deddqn.training.learner import NonFiniteLossError
     from deddqn.training.trainer import Trainer
 
-    trainer = Trainer(config, out, resume=resume)
     try:
-        with _stopped_by_signals(trainer):
-            result = trainer.run()
+        with _actors(cluster) as actors:
+            trainer = Trainer(config, out, resume=resume, actors=actors)
+            with _stopped_by_signals(trainer):
+                result = trainer.run()
     except NonFiniteLossError as error:
         raise TrainingFailed(str(error)) from error
     kept = "ranked" if result.best_rank is not None else "best"

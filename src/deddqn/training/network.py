@@ -10,19 +10,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-ALIGNMENT = 8
-"""Inputs are padded with zeros to a multiple of this: an odd width keeps matrix units from being used."""
+from deddqn.training.layers import Layers, padded_width
 
 PARTS = 64
 """A sum over a batch is made in so many parts on a GPU."""
-
-Layers = list[tuple[np.ndarray, np.ndarray]]
-"""Per layer, weights (outputs, inputs) and bias, as in a policy file."""
-
-
-def padded_width(width: int) -> int:
-    """The width with its padding."""
-    return -(-width // ALIGNMENT) * ALIGNMENT
 
 
 class QNetwork(nn.Module):

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from deddqn.engine import Record
-from deddqn.training.network import padded_width
+from deddqn.training.layers import padded_width
 
 
 class Batch(NamedTuple):
@@ -66,6 +66,9 @@ class Replay:
         self.head = torch.zeros(lanes, dtype=torch.int64, device=device)
         self.count = torch.zeros(lanes, dtype=torch.int64, device=device)
         self._first = torch.arange(lanes, device=device)[:, None] * self.slots
+        self._drawn = torch.arange(lanes, device=device)  # the lanes that can be drawn from, the first `_n_drawn`
+        self._n_drawn = torch.zeros((), dtype=torch.float64, device=device)
+        self._made = np.zeros(lanes, dtype=np.int64)  # decisions of each lane, until all can be drawn from
         self._ticks = torch.arange(decisions + 1, device=device)
         self._steps = torch.arange(n_step, device=device)
         self._discounts = gamma ** torch.arange(n_step, device=device, dtype=torch.float32)
@@ -76,18 +79,33 @@ class Replay:
         """Where the memory lies."""
         return self.states.device
 
-    def append(self, record: Record, reward_scale: float = 1.0) -> None:
-        """Algorithm 1 line 15: store a tick; its states are padded and look one state ahead."""
+    def append(self, record: Record, reward_scale: float = 1.0, first: int = 0) -> None:
+        """Algorithm 1 line 15: store a tick of the lanes from `first` on; its states are padded and look one ahead."""
         states, actions, rewards, ends, made = (self._moved(a) for a in (*_arrays(record, reward_scale), record.made))
-        places = self._first + (self.head[:, None] + self._ticks) % self.slots
+        block = slice(first, first + len(record.made))
+        places = self._first[block] + (self.head[block, None] + self._ticks) % self.slots
         decided = places[:, :-1].reshape(-1)
         self.states.index_copy_(0, places.reshape(-1), states.reshape(-1, states.shape[2]).to(self.states.dtype))
         self.actions.index_copy_(0, decided, actions.reshape(-1))
         self.rewards.index_copy_(0, decided, rewards.reshape(-1))
         self.ends.index_copy_(0, decided, ends.reshape(-1))
-        self.head.add_(made).remainder_(self.slots)
-        self.count.add_(made).clamp_(max=self.per_lane)
+        self.head[block].add_(made).remainder_(self.slots)
+        self.count[block].add_(made).clamp_(max=self.per_lane)
         self.stored += int(record.made.sum())
+        if self._made.min() < self.n_step:
+            self._made[block] += record.made
+            self._note_drawn()
+
+    def _note_drawn(self) -> None:
+        """A lane can be drawn from once it has made `n_step` decisions; those of an actor that is late come later."""
+        lanes = np.flatnonzero(self._made >= self.n_step)
+        self._drawn[: lanes.size] = torch.from_numpy(lanes).to(self.device)
+        self._n_drawn.fill_(lanes.size)
+
+    def cut(self, first: int, lanes: int) -> None:
+        """End the runs of these lanes at their newest decisions: what comes next belongs to others."""
+        block = slice(first, first + lanes)
+        self.ends[self._first[block, 0] + (self.head[block] - 1) % self.slots] = True
 
     def _moved(self, array: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(array).to(self.device, non_blocking=True)
@@ -95,7 +113,7 @@ class Replay:
     def sample(self, size: int, generator: torch.Generator) -> Batch:
         """Algorithm 1 line 16: a random mini-batch; a lane, then one of its observations, with equal chances."""
         drawn = torch.rand((2, size), dtype=torch.float64, device=self.device, generator=generator)
-        lane = (drawn[0] * self.lanes).long()
+        lane = self._drawn[(drawn[0] * self._n_drawn).long()]
         usable = self.count[lane] - (self.n_step - 1)
         age = self.n_step + (drawn[1] * usable).long()
         return self.observations(lane, age)
@@ -138,6 +156,8 @@ class Replay:
             ring[:, :used, : arrays[name].shape[2]] = torch.from_numpy(arrays[name]).to(self.device)
         self.head.copy_(torch.from_numpy(arrays["head"]))
         self.count.copy_(torch.from_numpy(arrays["count"]))
+        self._made[:] = arrays["count"]
+        self._note_drawn()
 
 
 _RINGS = ("states", "actions", "rewards", "ends")

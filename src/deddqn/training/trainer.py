@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,14 @@ import torch
 from deddqn.features.layout import n_features
 from deddqn.policies import network_policy, save_policy
 from deddqn.problems import Problem
-from deddqn.training.actors import Actors, Tick
+from deddqn.training.actors import Actors, Tick, TickSource
 from deddqn.training.checkpoint import below, check_same, load_checkpoint, prefixed, prepare_folder, save_checkpoint
 from deddqn.training.config import TrainingConfig
 from deddqn.training.cycles import Cycle, CycleBook
 from deddqn.training.evaluate import evaluate, rank_score, reference_errors
+from deddqn.training.layers import Layers
 from deddqn.training.learner import Learner
 from deddqn.training.log import TrainingLog
-from deddqn.training.network import Layers
 from deddqn.training.potentials import reward_tables
 from deddqn.training.provenance import provenance_of, thinned
 from deddqn.training.replay import Replay
@@ -51,6 +51,7 @@ class Trainer:
     out : the folder of log, checkpoints and policies.
     problems : what to train on instead of the named problems of `config`; user problems go here.
     resume : go on from the newest checkpoint in `out`, if it has one; without it such a folder is refused.
+    actors : makes the source of the ticks; lanes in this process by default.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Trainer:
         problems: Sequence[Problem] | None = None,
         resume: bool = False,
         quiet: bool = False,
+        actors: Callable[..., TickSource] = Actors,
     ) -> None:
         self.config, self.out = config, Path(out)
         found = prepare_folder(self.out, resume=resume)
@@ -72,7 +74,7 @@ class Trainer:
         self.replay = _replay_of(config)
         self.learner = Learner(config, self.replay.features, len(self.portfolio), self.replay)
         layers = self.learner.primary.export()
-        self.actors = Actors(config, self.problems, self.setups, layers, pin=self._pinned)
+        self.actors = actors(config, self.problems, self.setups, layers, pin=self._pinned)
         self.book = CycleBook(len(self.problems))
         self.kept: dict[str, Layers] = {"best": layers}
         self.best_rank: float | None = None
@@ -101,15 +103,18 @@ class Trainer:
             if self.done:
                 self._write_results()
         finally:
+            self.actors.close()
             self.log.close()
         return self.result
 
     def digest(self, tick: Tick) -> None:
         """Algorithm 1 lines 15-23 for one tick: store it, learn from the memory, and show the actors the weights."""
         warm = self.replay.stored >= self.config.warmup
-        self.replay.append(tick.record, self.config.reward_scale)  # line 15
+        if tick.cut:
+            self.replay.cut(tick.first, len(tick.record.made))
+        self.replay.append(tick.record, self.config.reward_scale, tick.first)  # line 15
         self.decisions += tick.decisions
-        self.evaluations += tick.decisions
+        self.evaluations += tick.decisions + tick.unseen
         if self.config.device != "cpu":
             torch.cuda.current_stream().synchronize()  # the updates before are done, the tick's buffer is free
             self._look(tick)
@@ -125,7 +130,7 @@ class Trainer:
     def _look(self, tick: Tick) -> None:
         """Show the actors the newest weights and do the books, while no update is under way."""
         self.learner.check_loss()
-        self.actors.show(self.learner.primary.export())
+        self.actors.show(self.learner.primary.export(), self.learner.updates)
         self._note_finished(tick)
 
     def _set_epsilon(self) -> None:
@@ -138,11 +143,8 @@ class Trainer:
             cycle = self.book.note(run)
             if cycle is not None:
                 self._close_cycle(cycle)
-        self.log.progress(
-            self.evaluations,
-            self.learner.updates,
-            f"{self.book.finished} cycles  best mean return {self.book.best:.5g}  loss {self.loss:.4g}",
-        )
+        text = f"{self.book.finished} cycles  best mean return {self.book.best:.5g}  loss {self.loss:.4g}"
+        self.log.progress(self.evaluations, self.learner.updates, f"{text}  {self.actors.describe()}".rstrip())
 
     def _close_cycle(self, cycle: Cycle) -> None:
         """Keep the weights if no cycle was better; a loss that is not finite ends the training here."""
@@ -157,6 +159,7 @@ class Trainer:
             best_return=self.book.best,
             loss=self.loss,
             updates=self.learner.updates,
+            **self.actors.facts(),
         )
 
     @property
@@ -226,7 +229,7 @@ class Trainer:
         if self.config.checkpoint == "full":
             arrays |= prefixed("replay", self.replay.to_arrays())
         else:
-            del arrays["actors/arenas"]
+            arrays.pop("actors/arenas", None)
         for name, layers in self.kept.items():
             for k, (weight, bias) in enumerate(layers):
                 arrays |= {f"kept/{name}/{k}/weight": weight, f"kept/{name}/{k}/bias": bias}
@@ -249,6 +252,8 @@ class Trainer:
         if replay := below("replay", arrays):
             self.replay.load_arrays(replay)
             self.replay.stored = facts["stored"]
+            if "actors/arenas" not in arrays:  # actors on a cluster: their runs begin again
+                self.replay.cut(0, self.config.lanes)
         for name in _COUNTERS:
             setattr(self, name, facts[name])
         self.book = CycleBook.from_json(facts["book"])
@@ -257,7 +262,7 @@ class Trainer:
             depth = len(layers) // 2
             self.kept[name] = [(layers[f"{k}/weight"], layers[f"{k}/bias"]) for k in range(depth)]
         self._set_epsilon()
-        self.actors.show(self.learner.primary.export())
+        self.actors.show(self.learner.primary.export(), self.learner.updates)
         return int(facts["log"])
 
     def _write_results(self) -> None:
