@@ -182,6 +182,7 @@ def test_the_command(machines, tmp_path, capsys):
         ({"lanes": 1}, {"actors": 2}, "lanes must be at least one per actor"),
         ({"synchronous": True}, {"actors": 2}, "synchronous must be no on a cluster"),
         ({}, {"actors": 2, "staleness": 3}, r"staleness must be at least 12 updates with these settings, got 3"),
+        ({}, {"actors": 0}, "actors must be at least 1; the cluster has no core for one, got 0"),
         ({}, {"actors": -1}, "actors must be 0 or more, got -1"),
     ],
 )
