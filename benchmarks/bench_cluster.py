@@ -1,8 +1,8 @@
 """A Ray cluster on this machine: overhead per job, two nodes against one, transitions that actors deliver.
 
-Nodes are those of `ray.cluster_utils` on loopback addresses, one core each, and ask for a token. Nodes on one machine
-share its cores and its memory's bandwidth, so the speed-up is also given as CPU time: what two nodes would reach on
-two machines. ``--cost`` prints what a training at 100 times the paper's budget takes at given rates instead.
+Nodes are those of `ray.cluster_utils` on loopback addresses, one core each, and ask for a token. They share the cores
+and the memory of one machine with the driver and whatever else runs there: the shortest of three walls counts, and the
+CPU time of the runs stands beside it. ``--cost`` prints what 100 times the paper's budget takes at given rates instead.
 """
 
 import argparse
@@ -70,7 +70,7 @@ def comparisons(folder: Path) -> list[Bar]:
     for nodes in (1, 2):
         with loopback(nodes) as address:
             timed(address, folder / f"warm {nodes}", 1, 200)
-            found[nodes] = timed(address, folder / f"runs {nodes}", RUNS, BUDGET)
+            found[nodes] = min(timed(address, folder / f"runs {nodes} {again}", RUNS, BUDGET) for again in range(3))
             if nodes == 1:
                 few, many = 10, 210
                 walls, spent = zip(

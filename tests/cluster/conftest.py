@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -86,6 +87,16 @@ class Machines:
             yield kill
         finally:
             kill()
+            self._wait_for_death(node)
+
+    def _wait_for_death(self, node: Any) -> None:
+        """Until the head has noticed, so that the next test finds two nodes."""
+        import ray
+
+        alive = [True]
+        while any(alive):
+            time.sleep(0.1)
+            alive = [each["Alive"] for each in ray.nodes() if each["NodeID"] == node.node_id]
 
 
 @pytest.fixture(scope="session")

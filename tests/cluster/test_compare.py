@@ -49,6 +49,7 @@ def test_rows_equal_those_of_one_machine(machines, tmp_path):
     assert (again.ran, again.skipped) == (0, 54), "the keys and files are the same"
 
 
+@pytest.mark.slow
 def test_functions_of_a_script_travel_with_their_values(machines, tmp_path):
     """What is defined here is in a module; the same in ``__main__`` is what a script has."""
     script = """

@@ -26,7 +26,7 @@ def test_a_node_with_another_version_is_refused(machines, tmp_path):
     message = r"node 127\.0\.0\.\d+ cannot take part: deddqn 9\.9\.9 \(code \w+\) there"
     with machines.extra(env_vars={"PYTHONPATH": str(tmp_path)}), pytest.raises(OSError, match=message):
         compare(["de1"], PROBLEMS, runs=2, budget=200, out=tmp_path / "out", cluster=machines.address)
-    assert not list((tmp_path / "out" / "results").iterdir())
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_node_without_the_package_is_refused(machines, monkeypatch):
@@ -49,9 +49,12 @@ def test_versions_and_code_count():
     assert differences({"no-such-package": "2"}) == "no-such-package missing there, 2 here"
 
 
-def test_the_commands_use_the_cluster(machines, tmp_path, capsys):
+def test_the_command_shows_nodes_cores_and_pace(machines, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("deddqn.experiments.progress.EVERY", 0.0)
     assert main([*COMPARE, "--out", str(tmp_path), "--cluster", machines.address]) == 0
-    assert "2 runs stored" in capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"2 of 2 runs, 2 nodes, 2 cores, [\d,]+ evaluations/s", said)
+    assert "2 runs stored" in said
 
 
 @pytest.mark.parametrize(
@@ -90,7 +93,10 @@ def test_where_no_cluster_runs_none_is_started(monkeypatch):
         _connect("auto")
 
 
-@pytest.mark.parametrize("command", [[*COMPARE, "--out", "out"], ["tune", "rec-pm", "--out", "out"]])
+@pytest.mark.parametrize(
+    "command",
+    [[*COMPARE, "--out", "out"], ["tune", "rec-pm", "--out", "out"], ["train", "--preset", "fast-r2", "--out", "out"]],
+)
 def test_without_ray_the_error_names_the_extra(command, tmp_path):
     (tmp_path / "ray.py").write_text("raise ImportError('no ray here')\n")
     code = "import sys; from deddqn.cli import main; sys.exit(main(sys.argv[1:]))"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
@@ -90,23 +91,24 @@ def test_two_actors_one_learner(made, tmp_path):
     check_usable(tmp_path / "best.safetensors", SMALL)
 
 
-def test_a_node_lost_on_the_way(machines, tmp_path):
+def test_a_node_joins_and_is_lost_on_the_way(machines, tmp_path):
     from deddqn.training.cluster import cluster_actors
 
-    with machines.extra() as kill:
+    with ExitStack() as stack:
 
         class Struck(Watched):
-            """Loses a node when all three actors are there, and ends five cycles after the loss was noticed."""
+            """Three actors for two cores; the third begins when a node joins, and is lost with it."""
 
-            struck = False
-            last = 0
+            kill = None
+            last = 0  # cycle to end with: five after the loss was noticed
 
             def _close_cycle(self, cycle):
                 super()._close_cycle(cycle)
-                if self.actors.playing == 3 and not self.struck:
-                    self.struck = True
-                    kill()
-                if self.actors.lost and not self.last:
+                if self.kill is None:
+                    self.kill = stack.enter_context(machines.extra())
+                elif self.actors.playing == 3:
+                    self.kill()
+                elif self.actors.lost and not self.last:
                     self.last = self.book.finished + 5
 
             @property
@@ -118,8 +120,9 @@ def test_a_node_lost_on_the_way(machines, tmp_path):
             assert trainer.run().done
     trainer.check_runs()
     cycles = [event for event in events(tmp_path) if event["event"] == "cycle"]
-    assert max(event["actors"] for event in cycles) == 3
-    assert (cycles[-1]["actors"], cycles[-1]["lost_actors"]) == (2, 1)
+    present = [event["actors"] for event in cycles]
+    assert (present[0] <= 2, max(present), present[-1]) == (True, 3, 2)
+    assert cycles[-1]["lost_actors"] == 1
     check_usable(tmp_path / "final.safetensors", SMALL)
 
 
@@ -173,7 +176,6 @@ def test_the_command(machines, tmp_path, capsys):
     assert main(command) == 0
     assert "done:" in capsys.readouterr().out
     assert (tmp_path / "best.safetensors").is_file()
-    assert main([*command, "--resume"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -182,6 +184,7 @@ def test_the_command(machines, tmp_path, capsys):
         ({"lanes": 1}, {"actors": 2}, "lanes must be at least one per actor"),
         ({"synchronous": True}, {"actors": 2}, "synchronous must be no on a cluster"),
         ({}, {"actors": 2, "staleness": 3}, r"staleness must be at least 12 updates with these settings, got 3"),
+        ({}, {"actors": 0}, "actors must be at least 1; the cluster has no core for one, got 0"),
         ({}, {"actors": -1}, "actors must be 0 or more, got -1"),
     ],
 )

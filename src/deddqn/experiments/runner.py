@@ -40,6 +40,13 @@ class Outcome:
     logs: list[Path] = field(default_factory=list)
     where: str = ""  # nodes and cores of the moment, on a cluster
 
+    def note(self, rows: list[Run], where: str) -> None:
+        """Enter rows that are stored."""
+        self.ran += len(rows)
+        self.flagged += [row for row in rows if row.status == FLAGGED]
+        self.failed += [row for row in rows if row.status == FAILED]
+        self.where = where
+
 
 Listener = Callable[[list[Run]], None]
 Beginner = Callable[[Outcome, int], Listener]
@@ -92,26 +99,24 @@ def run_experiment(
         if not isinstance(form, LogFormat):
             raise ValueError(f"logs must be formats such as deddqn.integrations.logs.IohLog(), got {form!r}")
         form.check(what.problems.values(), books.folder)
-    store.create()
-    with sole_use(Path(out)), books.kept(), _crew(what, workers, cluster) as crew:
-        plan = store.adopt(what.plan, extend=extend)
-        jobs = [job for job in plan.jobs if job.method in what.contestants and job.problem in what.problems]
-        done = store.done(retry_failed=retry_failed, logged=books.logged())
-        todo = [job for job in jobs if job.key not in done]
-        outcome = Outcome(planned=len(jobs), skipped=len(jobs) - len(todo), notices=store.problems + books.problems)
-        outcome.where = crew.where
-        tell = begin(outcome, sum(job.budget for job in todo))
-        for rows in crew.results(list(tasks_of(what, todo, books.recorder))):
-            books.append(rows)
-            store.append(rows)
-            outcome.ran += len(rows)
+    with _crew(what, workers, cluster) as crew:
+        store.create()
+        with sole_use(Path(out)), books.kept():
+            plan = store.adopt(what.plan, extend=extend)
+            jobs = [job for job in plan.jobs if job.method in what.contestants and job.problem in what.problems]
+            done = store.done(retry_failed=retry_failed, logged=books.logged())
+            todo = [job for job in jobs if job.key not in done]
+            outcome = Outcome(planned=len(jobs), skipped=len(jobs) - len(todo), notices=store.problems + books.problems)
             outcome.where = crew.where
-            outcome.flagged += [row for row in rows if row.status == FLAGGED]
-            outcome.failed += [row for row in rows if row.status == FAILED]
-            tell(rows)
-        if books.formats:
-            finished = store.done(retry_failed=True)
-            outcome.logs = books.join(job for job in plan.jobs if job.key in finished)
+            tell = begin(outcome, sum(job.budget for job in todo))
+            for rows in crew.results(list(tasks_of(what, todo, books.recorder))):
+                books.append(rows)
+                store.append(rows)
+                outcome.note(rows, crew.where)
+                tell(rows)
+            if books.formats:
+                finished = store.done(retry_failed=True)
+                outcome.logs = books.join(job for job in plan.jobs if job.key in finished)
     return outcome
 
 

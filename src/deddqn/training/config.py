@@ -161,6 +161,7 @@ class ClusterConfig:
 
     def check(self, config: TrainingConfig) -> None:
         """Raise if a training cannot be done in this way."""
+        check("actors", self.actors >= 1, "at least 1; the cluster has no core for one", self.actors)
         check("lanes", config.lanes >= self.actors, f"at least one per actor ({self.actors})", config.lanes)
         check("synchronous", not config.synchronous, "no on a cluster, where ticks come when they come", "yes")
         fits = not 0 < self.staleness < self.usual(config)
