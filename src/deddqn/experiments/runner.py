@@ -92,8 +92,7 @@ def run_experiment(
         if not isinstance(form, LogFormat):
             raise ValueError(f"logs must be formats such as deddqn.integrations.logs.IohLog(), got {form!r}")
         form.check(what.problems.values(), books.folder)
-    store.create()
-    with sole_use(Path(out)), books.kept(), _crew(what, workers, cluster) as crew:
+    with _crew(what, workers, cluster) as crew, _opened(store), books.kept():
         plan = store.adopt(what.plan, extend=extend)
         jobs = [job for job in plan.jobs if job.method in what.contestants and job.problem in what.problems]
         done = store.done(retry_failed=retry_failed, logged=books.logged())
@@ -113,6 +112,13 @@ def run_experiment(
             finished = store.done(retry_failed=True)
             outcome.logs = books.join(job for job in plan.jobs if job.key in finished)
     return outcome
+
+
+@contextmanager
+def _opened(store: Store) -> Iterator[None]:
+    store.create()
+    with sole_use(store.folder):
+        yield
 
 
 def tasks_of(what: Experiment, jobs: Iterable[Job], recorder: Recorder | None = None) -> Iterator[Task]:
