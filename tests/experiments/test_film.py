@@ -68,6 +68,16 @@ def test_the_gif_moves_and_has_the_colours_of_the_strategies(film, tmp_path):
         assert (np.abs(last - colour).max(axis=2) <= 8).sum() > 20, OPERATORS[op]
 
 
+def test_policies_with_an_archive_and_a_shrinking_population_keep_every_individual(tmp_path):
+    film = record_film("cec2005:F12/d2", "ddqn-x", population_size=12, generations=3)
+    assert len(film.operators) == 12 and len(film.frames) == 4
+    for frame in film.frames:
+        assert frame.points.shape == (12, 2) and frame.makers.shape == (12,)
+    problem = get("cec2005:F12/d2")
+    assert problem(film.frames[-1].points).min() - problem.optimum == pytest.approx(film.frames[-1].best)
+    assert write_gif(film, tmp_path / "x.gif", between=1).stat().st_size > 1000
+
+
 def test_a_function_without_a_known_optimum():
     bowl = Problem.from_function(lambda x: float(x @ x), [(-1, 1)] * 2, name="bowl")
     film = record_film(bowl, "random", population_size=8, generations=2)

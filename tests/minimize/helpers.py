@@ -9,7 +9,7 @@ from deddqn.policies import network_policy
 
 BOX = [(-5.0, 5.0)] * 4
 SMALL = {"maxfun": 130, "population_size": 20, "rng": 7}
-"""Six generations and a truncated one."""
+"""With a constant population: six generations, of which the last is truncated."""
 
 
 def bowl(x):

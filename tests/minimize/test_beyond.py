@@ -106,9 +106,9 @@ def test_a_policy_brings_its_settings(tmp_path):
     path = saved(tmp_path / "x.safetensors")
     policy = load_policy(path)
     assert policy.de == {"population_size": 40, "final_population": 10} and policy.portfolio == BEYOND
-    own = minimize(bowl, BOX, policy=path, maxfun=300, rng=1)
+    own = minimize(bowl, BOX, policy=path, maxfun=2000, rng=1)
     said = {"population_size": 40, "final_population": 10, "portfolio": "beyond"}
-    assert_same(own, minimize(bowl, BOX, policy=softmax_policy(WEIGHTS, portfolio=BEYOND), maxfun=300, rng=1, **said))
+    assert_same(own, minimize(bowl, BOX, policy=softmax_policy(WEIGHTS, portfolio=BEYOND), maxfun=2000, rng=1, **said))
     assert own.population.shape == (10, 4)
     small = minimize(bowl, BOX, policy=path, maxfun=300, rng=1, population_size=8)
     assert small.population.shape == (8, 4)
@@ -166,5 +166,7 @@ def test_f_and_cr_that_are_given_do_not_adapt():
 
 
 def test_the_best_policy_gives_way_to_another_portfolio():
-    result = minimize(bowl, BOX, **RUN)
-    assert result.policy == "random" and len(result.strategies) == 12
+    paper = minimize(bowl, BOX, **{**RUN, "portfolio": "paper"})
+    assert paper.policy == "random" and len(paper.strategies) == 4
+    own = minimize(bowl, BOX, **RUN)
+    assert own.policy == "ddqn-x" and len(own.strategies) == 12

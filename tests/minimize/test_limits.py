@@ -33,10 +33,20 @@ def test_maxfun_is_exact(maxfun, way):
         "polish": {"polish": True},
     }[way]
     counted = Counted(many_bowls if way == "vectorized" else bowl)
-    result = minimize(counted, BOX, maxfun=maxfun, population_size=20, rng=1, **options)
+    settings = {"policy": "random", "maxfun": maxfun, "population_size": 20, "rng": 1, **options}
+    result = minimize(counted, BOX, **settings)
     assert counted.calls == result.nfev
     assert result.nfev == maxfun if way != "polish" else result.nfev <= maxfun
     assert result.nit == -(-(maxfun - 20) // 20) if way != "polish" else True
+
+
+def test_maxfun_is_exact_with_a_shrinking_population():
+    for way, function in (({}, bowl), ({"updating": "deferred"}, bowl), ({"vectorized": True}, many_bowls)):
+        for maxfun in (20, 21, 57, 130, 201):
+            counted = Counted(function)
+            result = minimize(counted, BOX, policy="ddqn-x", maxfun=maxfun, rng=1, **way)
+            assert counted.calls == result.nfev == maxfun
+            assert 10 <= len(result.population) <= 20 and result.strategy_counts.sum() == maxfun - 20
 
 
 def test_a_truncated_generation_replaces_parents_too():
@@ -45,7 +55,7 @@ def test_a_truncated_generation_replaces_parents_too():
 
 
 def test_maxiter():
-    result = minimize(bowl, BOX, maxiter=3, **SMALL)
+    result = minimize(bowl, BOX, policy="searched", maxiter=3, **SMALL)
     assert result.nit == 3 and result.nfev == 80 and result.message == "All 3 generations are done."
 
 
@@ -115,7 +125,7 @@ def test_maxtime_stops_inside_of_a_generation_and_the_search_can_go_on():
     optimizer.optimize(slow, maxtime=0.05)
     assert 0 < optimizer.result.nfev == calls < 100 and "maxtime" in optimizer.stop()
     result = optimizer.optimize(bowl)
-    assert np.array_equal(result.x, minimize(bowl, BOX, maxfun=200, rng=1).x)
+    assert np.array_equal(result.x, minimize(bowl, BOX, maxfun=200, population_size=100, rng=1).x)
 
 
 def test_jitted_functions_are_timed_too():
@@ -131,7 +141,7 @@ def test_no_time_at_all():
 
 
 def test_several_reasons_at_once():
-    result = minimize(bowl, BOX, maxiter=6, **SMALL)
+    result = minimize(bowl, BOX, policy="searched", maxiter=6, **SMALL)
     assert result.message == "All 130 evaluations are used. All 6 generations are done."
 
 

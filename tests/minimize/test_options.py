@@ -26,19 +26,20 @@ def test_four_lines_and_a_good_answer():
 
 
 def test_fields_of_the_result():
-    result = minimize(bowl, BOX, history=True, **SMALL)
+    result = minimize(bowl, BOX, policy="searched", history=True, **SMALL)
     assert result.nfev == 130 and result.nit == 6 and result.seed == 7
     assert result.population.shape == (20, 4) and result.population_energies.shape == (20,)
     assert [bowl(x) for x in result.population] == result.population_energies.tolist()
     assert result.fun == bowl(result.x) == result.population_energies.min()
     assert result.strategy_counts.sum() == 110 and len(result.strategies) == 4
-    assert result.non_finite == 0 and result.policy == deddqn.policies.best_policy()
+    assert result.non_finite == 0 and result.policy == "searched"
     history = result.history
     assert history.nfev.tolist() == [20, 40, 60, 80, 100, 120, 130]
     assert history.fun[-1] == result.fun and np.all(np.diff(history.fun) <= 0)
     assert history.strategy_counts.shape == (6, 4)
     assert history.strategy_counts.sum(axis=0).tolist() == result.strategy_counts.tolist()
-    assert "history" not in minimize(bowl, BOX, **SMALL)
+    default = minimize(bowl, BOX, **SMALL)
+    assert "history" not in default and default.policy == deddqn.policies.best_policy()
 
 
 def test_args():
@@ -214,7 +215,7 @@ def test_seeds():
 
 
 def test_disp_prints_a_line_per_generation(capsys):
-    minimize(bowl, BOX, disp=True, **SMALL)
+    minimize(bowl, BOX, policy="searched", disp=True, **SMALL)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 8 and lines[-1] == "All 130 evaluations are used."
     assert lines[3].startswith("generation 3: 80 evaluations, f = ") and "rand/1 " in lines[3]
@@ -224,7 +225,8 @@ def test_disp_prints_a_line_per_generation(capsys):
 
 def test_numbers_may_be_numpy_numbers_or_floats():
     options = {"maxfun": 1.3e2, "population_size": np.int32(20), "rng": np.uint8(7), "scale": np.float32(0.5)}
-    assert_same(minimize(bowl, BOX, **SMALL), minimize(bowl, BOX, **options, maxiter=np.int64(9)))
+    expected = minimize(bowl, BOX, scale=0.5, **SMALL)
+    assert_same(expected, minimize(bowl, BOX, **options, maxiter=np.int64(9)))
 
 
 def test_optimizer_takes_a_problem():

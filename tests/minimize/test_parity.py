@@ -7,6 +7,7 @@ import pytest
 
 import deddqn
 from deddqn import DEConfig, EpisodeSpec, Lanes, Optimizer, Problem, minimize
+from deddqn.de.config import config_for
 from deddqn.policies import load_policy
 from deddqn.problems import get
 from tests.minimize.helpers import (
@@ -125,15 +126,18 @@ def test_a_problem_with_and_without_noise(name, updating):
         assert_same(expected, minimize(get(name), workers=2, **options))
         assert_same(expected, minimize(get(name), vectorized=True, **options))
         assert_same(expected, minimize(get(name), workers=map, **options))
+    policy = load_policy(deddqn.policies.best_policy())
     spec = EpisodeSpec(
         problem=get(name),
-        policy=load_policy(deddqn.policies.best_policy()),
-        config=DEConfig(budget=450, updating=updating),
+        policy=policy,
+        portfolio=policy.portfolio,
+        config=config_for(policy.de, budget=450, updating=updating, population_size=20),  # twice the final
         seed=3,
     )
     lanes = Lanes([spec])
     lanes.advance()
     assert lanes.best_values[0] == expected.fun
+    np.testing.assert_array_equal(lanes.episodes[0].search.applications, expected.strategy_counts)
 
 
 def test_workers_change_nothing():

@@ -10,7 +10,7 @@ from tests.minimize.helpers import BOX, SMALL, bowl
 
 
 def test_curves():
-    result = deddqn.minimize(bowl, BOX, history=True, **SMALL)
+    result = deddqn.minimize(bowl, BOX, policy="searched", history=True, **SMALL)
     curves = run_curves(result)
     assert curves.evaluations.tolist() == [20, 40, 60, 80, 100, 120, 130] and curves.best[-1] == result.fun
     assert curves.shares.shape == (6, 4) and np.allclose(curves.shares.sum(axis=1), 1)
@@ -24,7 +24,7 @@ def test_one_call_draws_and_saves(tmp_path):
     assert (tmp_path / "run.png").stat().st_size > 10_000
     left, right = figure.axes
     assert np.array_equal(left.lines[0].get_ydata(), result.history.fun)
-    assert len(right.collections) == 4 and f"{result.nfev} evaluations" in figure.get_suptitle()
+    assert len(right.collections) == len(result.strategies) and f"{result.nfev} evaluations" in figure.get_suptitle()
     assert matplotlib.get_backend() == backend  # drawing does not change the user's setting
 
 

@@ -180,10 +180,11 @@ def choose_policy(policy: Any, portfolio: Any, scale: Any, crossover: Any) -> tu
     return chosen, moves
 
 
-def population_of(size: Any, init: Any, policy: Policy, evaluations: int) -> int:
+def population_of(size: Any, init: Any, policy: Policy, evaluations: int, final: Any = None) -> int:
     """NP: that of an initial population, the one given, or what the policy was made with.
 
-    Where the population shrinks anyway, a short search begins with a smaller one, so that it has time to move.
+    Where the population shrinks anyway, a short search begins with a smaller one, so that it has time to move:
+    no smaller than twice the `final` size, which is the policy's own unless given.
     """
     if isinstance(init, list | np.ndarray):
         return len(init)
@@ -192,7 +193,10 @@ def population_of(size: Any, init: Any, policy: Policy, evaluations: int) -> int
     own = config_for(getattr(policy, "de", {}))
     if own.final_population is None:
         return own.population_size
-    return min(own.population_size, max(evaluations // SHORTEST_SEARCH, 2 * own.final_population))
+    if final is None:
+        final = own.final_population
+    least = 2 * whole_number("final_population", final, SMALLEST_POPULATION)
+    return min(own.population_size, max(evaluations // SHORTEST_SEARCH, least))
 
 
 def known_policy(policy: Any) -> Policy:

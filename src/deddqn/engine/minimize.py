@@ -112,7 +112,8 @@ def minimize(
     evaluations = whole_number("maxfun", maxfun, 1)
     if polish:
         chosen, _ = choose_policy(policy, portfolio, scale, crossover)
-        evaluations -= polishing_share(evaluations, population_of(population_size, init, chosen, evaluations))
+        size = population_of(population_size, init, chosen, evaluations, final_population)
+        evaluations -= polishing_share(evaluations, size)
     if updating is None:
         updating = "deferred" if is_parallel(vectorized, workers) else "sequential"
     optimizer = Optimizer(

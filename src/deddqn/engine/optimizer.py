@@ -103,7 +103,7 @@ class Optimizer:
         box = (problem.lower, problem.upper)
         chosen, moves = choose_policy(policy, portfolio, scale, crossover)
         evaluations = whole_number("maxfun", maxfun, 1)
-        size = population_of(population_size, init, chosen, evaluations)
+        size = population_of(population_size, init, chosen, evaluations, final_population)
         if not isinstance(init, str):
             size = len(init_array(init, *box))
         if evaluations < size:

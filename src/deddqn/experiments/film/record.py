@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deddqn.de.config import DEConfig
+from deddqn.de.config import config_for
 from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.engine.episode import EpisodeSpec
 from deddqn.engine.run import Run
@@ -54,14 +54,24 @@ def record_film(
     generations: int = 40,
     seed: int = 0,
 ) -> Film:
-    """Run a policy on a problem of two dimensions, and keep every generation."""
+    """Run a policy on a problem of two dimensions, and keep every generation.
+
+    NP stays as it is and nothing restarts, also where the policy's own settings say otherwise: every individual can
+    then be followed from the first generation to the last.
+    """
     where = get(problem) if isinstance(problem, str) else problem
     if where.dimension != 2:
         raise ValueError(f"problem must have 2 dimensions to be drawn (as cec2005:F10/d2), got {where!r}")
     check_whole_number("generations", generations, 1)
     chosen = load_policy(policy)
     portfolio = (chosen.portfolio if isinstance(chosen, CompiledPolicy) else None) or PAPER
-    config = DEConfig(population_size=population_size, budget=population_size * (generations + 1))
+    config = config_for(
+        getattr(chosen, "de", {}),
+        population_size=population_size,
+        final_population=None,
+        restart_tolerance=0.0,
+        budget=population_size * (generations + 1),
+    )
     run = Run(EpisodeSpec(problem=where, policy=chosen, portfolio=portfolio, config=config, seed=seed))
     return Film(
         problem=where.name,
@@ -80,20 +90,19 @@ def _frames(run: Run, portfolio: Portfolio) -> list[Frame]:
     size, optimum = run.spec.config.population_size, run.spec.problem.optimum or 0.0
     run.advance(size)
     makers = np.full(size, DRAWN_AT_START)
-    frames = [
-        Frame(run.evaluations, run.best_value - optimum, run.search.parents.copy(), makers, np.zeros(len(portfolio)))
-    ]
+    parents = run.search.parents[:size]  # the archive lies behind them
+    frames = [Frame(run.evaluations, run.best_value - optimum, parents.copy(), makers, np.zeros(len(portfolio)))]
     while not run.ended:
-        before, applied = run.search.parents.copy(), run.search.applications.copy()
+        before, applied = parents.copy(), run.search.applications.copy()
         run.advance(run.evaluations + size)
-        moved = (run.search.parents != before).any(axis=1)
+        moved = (parents != before).any(axis=1)
         makers = np.where(moved, run.search.choices, makers)
         counts = run.search.applications - applied
         frames.append(
             Frame(
                 run.evaluations,
                 run.best_value - optimum,
-                run.search.parents.copy(),
+                parents.copy(),
                 makers,
                 counts / max(int(counts.sum()), 1),
             )
