@@ -6,6 +6,7 @@ from PIL import Image
 
 from deddqn.cli import main
 from deddqn.experiments.film import record_film, write_gif
+from deddqn.experiments.film.figures import Stage
 from deddqn.experiments.film.record import DRAWN_AT_START
 from deddqn.experiments.looks import OPERATORS
 from deddqn.problems import Problem, get
@@ -75,6 +76,10 @@ def test_policies_with_an_archive_and_a_shrinking_population_keep_every_individu
         assert frame.points.shape == (12, 2) and frame.makers.shape == (12,)
     problem = get("cec2005:F12/d2")
     assert problem(film.frames[-1].points).min() - problem.optimum == pytest.approx(film.frames[-1].best)
+    stage = Stage(film)
+    rows = [text.get_position()[1] for text in stage.figure.texts if text.get_text() in film.operators]
+    assert len(rows) == 12 and min(rows) > stage.over_time.get_position().y1  # the legend hides no shares
+    assert len({OPERATORS[k % len(OPERATORS)] for k in range(12)}) == 12
     assert write_gif(film, tmp_path / "x.gif", between=1).stat().st_size > 1000
 
 

@@ -29,7 +29,20 @@ _FURTHER = (
     "#c34a36",
     "#008f7a",
 )
-OPERATORS = ("#4c78a8", "#f2a33a", "#54a24b", "#b279a2", "#e45756", "#72b7b2", "#9d755d", "#bab0ac")
+OPERATORS = (
+    "#4c78a8",
+    "#f2a33a",
+    "#54a24b",
+    "#b279a2",
+    "#e45756",
+    "#72b7b2",
+    "#9d755d",
+    "#bab0ac",
+    "#1c3d6e",
+    "#ff9da6",
+    "#eeca3b",
+    "#7a1f5c",
+)
 
 
 def look_of(method: str, methods: tuple[str, ...]) -> tuple[str, str]:

@@ -27,6 +27,8 @@ NEAR = 8  # a found colour that is nearer to one that means something gives way
 DEPTH = ("#7d93b2", "#c3cedd", "#f4f6f9")  # of the contour, from deep to high
 TITLE = 28  # letters that fit beside the map
 FINE = 200  # steps of a share
+ROW, ROWS = 0.043, 0.46  # of the legend: the height of one at most, and of all together
+LEGEND, FOOT = 0.70, 0.12  # where the legend begins, and where the shares end
 HOLD = 12  # times that the first and the last picture are shown
 
 
@@ -103,7 +105,9 @@ class Stage:
         self.figure: Figure = Figure(figsize=SIZE, dpi=DOTS, facecolor="white")
         self.canvas = cast(Any, FigureCanvasAgg)(self.figure)
         self.map = self.figure.add_axes((0.015, 0.02, 0.53, 0.96))
-        self.over_time = self.figure.add_axes((0.61, 0.12, 0.37, 0.34))
+        self.row = min(ROW, ROWS / (1 + len(film.operators)))
+        room = LEGEND - self.row * (len(film.operators) + 1) - FOOT
+        self.over_time = self.figure.add_axes((0.61, FOOT, 0.37, min(0.34, room)))
         self.paints = [to_rgb(_colour(op)) for op in range(len(film.operators))]
         self._draw_contour()
         self._draw_shares()
@@ -142,7 +146,7 @@ class Stage:
         words(0.61, 0.905, f"strategies chosen by {film.policy!r}", fontsize=9.5, color=SOFT, va="top")
         names = ["drawn at the start", *film.operators]
         for k, name in enumerate(names):
-            y = 0.70 - 0.043 * k
+            y = LEGEND - self.row * k
             mark: dict[str, Any] = {
                 "marker": "o",
                 "markersize": 6,
