@@ -24,6 +24,7 @@ from deddqn.problems import Problem, get
 from deddqn.problems.problem import USER_FUNCTION
 
 SAVE_EVERY = 5.0  # seconds
+SHOWN_MOVES = 3  # the most used ones, in the line of progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,9 +208,8 @@ class _Watch:
         result = intermediate_result
         seconds = max(time.monotonic() - self.started, 1e-9)
         total = max(1, int(result.strategy_counts.sum()))
-        shares = " ".join(
-            f"{name} {count / total:.0%}" for name, count in zip(result.strategies, result.strategy_counts, strict=True)
-        )
+        used = sorted(zip(result.strategy_counts.tolist(), result.strategies, strict=True), reverse=True)
+        shares = " ".join(f"{name} {count / total:.0%}" for count, name in used[:SHOWN_MOVES])
         speed = f"{(result.nfev - self.before) / seconds:,.0f}"
         self.progress.update(self.task, completed=result.nfev, speed=speed, best=f"{result.fun:.6g}", shares=shares)
         if self.options.save is not None and time.monotonic() - self.saved > SAVE_EVERY:

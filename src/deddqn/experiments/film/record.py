@@ -11,7 +11,7 @@ from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.engine.episode import EpisodeSpec
 from deddqn.engine.run import Run
 from deddqn.names import check_whole_number
-from deddqn.policies import CompiledPolicy, Policy, load_policy
+from deddqn.policies import CompiledPolicy, Policy, best_policy, load_policy
 from deddqn.problems import Problem, get
 
 DRAWN_AT_START = -1
@@ -48,7 +48,7 @@ class Film:
 
 def record_film(
     problem: str | Problem,
-    policy: str | Policy = "searched",
+    policy: str | Policy | None = None,
     *,
     population_size: int = 60,
     generations: int = 40,
@@ -63,7 +63,7 @@ def record_film(
     if where.dimension != 2:
         raise ValueError(f"problem must have 2 dimensions to be drawn (as cec2005:F10/d2), got {where!r}")
     check_whole_number("generations", generations, 1)
-    chosen = load_policy(policy)
+    chosen = load_policy(best_policy() if policy is None else policy)
     portfolio = (chosen.portfolio if isinstance(chosen, CompiledPolicy) else None) or PAPER
     config = config_for(
         getattr(chosen, "de", {}),
