@@ -28,12 +28,14 @@ demo: $(READY) fresh-kernels ## run the main job in small; says where to look
 
 test: $(READY) fresh-kernels ## run the tests, without the slow ones
 	@echo "==> tests, $(JOBS) processes"
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+	@echo "==> tests on a cluster of two local nodes"
+	@$(BIN)/python -m pytest -m "cluster and not slow" $(ARGS) || [ $$? -eq 5 ]
 
 slow: $(READY) fresh-kernels ## run the slow tests
 	@echo "==> slow tests, $(JOBS) processes"
-	@$(BIN)/python -m pytest -m slow -n $(JOBS) --dist loadgroup $(ARGS) || { status=$$?; \
-		[ $$status -eq 5 ] && echo "==> there are no slow tests" || exit $$status; }
+	@$(BIN)/python -m pytest -m "slow and not cluster" -n $(JOBS) $(ARGS) || [ $$? -eq 5 ]
+	@$(BIN)/python -m pytest -m "slow and cluster" $(ARGS) || [ $$? -eq 5 ]
 
 check: $(READY) ## check format, style, types and the direction of imports
 	@echo "==> ruff format --check"

@@ -30,11 +30,11 @@ os.environ |= {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One cluster for all: with `--dist loadgroup` these tests stay in one process."""
+    """One cluster for all, in a process that runs nothing else."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("ray"))
+            item.add_marker(pytest.mark.cluster)
 
 
 class Machines:
