@@ -118,11 +118,12 @@ def lanes_of(policy: CompiledPolicy, portfolio: Portfolio, updating: str) -> Lan
 @pytest.mark.parametrize("updating", ["sequential", "deferred"])
 @every_policy
 def test_in_lanes(make: Callable[[], CompiledPolicy], updating: str) -> None:
-    lanes = lanes_of(make(), PAPER, updating)
+    portfolio = make().portfolio or PAPER
+    lanes = lanes_of(make(), portfolio, updating)
     assert lanes.ended.all() and (lanes.evaluations == 80).all()
     assert [counts.sum() for counts in lanes.strategy_counts] == [74, 74, 74]
     assert lanes.best_values[0] == lanes.best_values[2] != lanes.best_values[1]
-    again = lanes_of(make(), PAPER, updating)
+    again = lanes_of(make(), portfolio, updating)
     assert again.best_values.tolist() == lanes.best_values.tolist()
 
 
