@@ -109,7 +109,7 @@ class Lanes:
                     if turn[0] == begun:  # no lane was to blame
                         return
 
-        if self._pool is None:
+        if self._pool is None or len(self) == 1:
             work()
         else:
             jobs = [self._pool.submit(work) for _ in range(min(self.threads, len(self)))]
