@@ -29,7 +29,7 @@ class Args:
     """What can be changed on the command line."""
 
     env_id: str = "deddqn/DE-v0"
-    problem: str = "cec2005:F9/d10"  # a problem or a suite
+    problem: str = "cec2005:F6/d10"  # a problem or a suite
     reward: str = "R2"
     budget: int = 10_000  # evaluations of an episode
     num_envs: int = 16

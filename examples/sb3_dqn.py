@@ -20,7 +20,7 @@ from deddqn.integrations.stable_baselines3 import DEVecEnv
 class Args:
     """What can be changed on the command line."""
 
-    problem: str = "cec2005:F9/d10"  # a problem or a suite
+    problem: str = "cec2005:F6/d10"  # a problem or a suite
     reward: str = "R2"
     budget: int = 10_000  # evaluations of an episode
     num_envs: int = 16

@@ -196,3 +196,19 @@ def test_latex_and_markdown_by_hand():
 def test_csv_keeps_all_digits():
     table = Table("t", "t", (Column("x", "error"),), ((1 / 3,),))
     assert pd.read_csv(pd.io.common.StringIO(to_csv(table)))["x"][0] == 1 / 3
+
+
+def test_some_methods_and_another_control(paper_folder, analysis):
+    chosen = Analysis.of_folder(paper_folder, methods=["de3", "random", "ddqn-r2"], control="random")
+    assert set(chosen.methods) == {"random", "de3", "ddqn-r2"} and chosen.missing_runs == 0
+    assert sorted(r.rank for r in chosen.ranks)[-1] <= 3.0
+    assert chosen.control == "random" and {row.other for row in chosen.pairs} == {"de3", "ddqn-r2"}
+    whole = Analysis.of_folder(paper_folder, control="random")
+    assert whole.control != analysis.control
+    assert [c.verdict for c in judge_claims(whole)] == [c.verdict for c in judge_claims(analysis)]
+
+
+@pytest.mark.parametrize("wrong", [{"methods": ["de33"]}, {"control": "de33"}, {"methods": ["de3"], "control": "de1"}])
+def test_unknown_methods_are_named(paper_folder, wrong):
+    with pytest.raises(ValueError, match=r"(methods|control) must be one of .* got 'de"):
+        Analysis.of_folder(paper_folder, **wrong)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -17,11 +17,17 @@ class Options:
 
     folder: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR", help="folder of the experiment")]
     out: Annotated[Path | None, tyro.conf.arg(help="where to write; DIR/report by default")] = None
+    methods: Annotated[list[str], tyro.conf.arg(help="only these; all of the experiment by default")] = field(
+        default_factory=list
+    )
+    control: Annotated[str | None, tyro.conf.arg(help="who is tested against all others")] = None
     figures: Annotated[bool, tyro.conf.arg(help="also draw PDF and PNG figures")] = True
 
 
 def run(options: Options) -> int:
     """Write the report and say where it is."""
-    page = write_report(options.folder, options.out, figures=options.figures)
+    page = write_report(
+        options.folder, options.out, figures=options.figures, methods=options.methods, control=options.control
+    )
     print(f"open {page}")
     return 0

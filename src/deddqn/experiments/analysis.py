@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,6 +33,7 @@ from deddqn.experiments.statistics import (
     win_tie_loss,
 )
 from deddqn.experiments.store import Store
+from deddqn.names import choice_error
 
 ALPHA = 0.05
 
@@ -70,10 +72,17 @@ class Analysis:
     """Everything that the report says, computed when it is asked for.
 
     Failed runs have no error and are left out (and counted); a run without a number is worse than any other.
+
+    Parameters
+    ----------
+    plan, runs : what was to be done, and what was done.
+    control : the method that is tested against all others; the paper's or the best one by default.
     """
 
-    def __init__(self, plan: Plan, runs: pd.DataFrame) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, runs: pd.DataFrame, *, control: str | None = None) -> None:
+        if control is not None and control not in plan.methods:
+            raise choice_error("control", control, plan.methods)
+        self.plan, self._control = plan, control
         self.all_runs = runs[runs["method"].isin(plan.methods) & runs["problem"].isin(plan.problems)]
         self.runs = self.all_runs[self.all_runs["status"] != FAILED]
         self.troubled = self.all_runs[self.all_runs["status"] != OK]
@@ -81,11 +90,13 @@ class Analysis:
             raise ValueError("the experiment has no finished runs yet; 'deddqn compare' makes them")
 
     @classmethod
-    def of_folder(cls, folder: str | os.PathLike[str]) -> Analysis:
-        """The analysis of a stored experiment."""
+    def of_folder(
+        cls, folder: str | os.PathLike[str], *, methods: Sequence[str] = (), control: str | None = None
+    ) -> Analysis:
+        """The analysis of a stored experiment, of some of its methods or of all."""
         store = Store(folder)
         plan = store.existing_plan()
-        made = cls(plan, store.read())
+        made = cls(plan.only(methods) if methods else plan, store.read(), control=control)
         made.notices = store.problems
         return made
 
@@ -174,7 +185,9 @@ class Analysis:
 
     @cached_property
     def control(self) -> str:
-        """The paper's control where it is present, else the method of best rank."""
+        """The one asked for, the paper's control where it is present, else the method of best rank."""
+        if self._control is not None and self._control in self.methods:
+            return self._control
         if CONTROL in self.methods or not self.ranks:
             return CONTROL if CONTROL in self.methods else self.methods[0]
         return self.ranks[0].method
@@ -182,10 +195,14 @@ class Analysis:
     @cached_property
     def posthoc(self) -> list[PostHoc]:
         """The control against all others, from mean ranks."""
-        n = len(self.samples.complete_problems)
-        if len(self.ranks) < 2:
+        return self.posthoc_of(self.control)
+
+    def posthoc_of(self, control: str) -> list[PostHoc]:
+        """A method against all others, from mean ranks; nothing if it has none."""
+        names = [r.method for r in self.ranks]
+        if len(names) < 2 or control not in names:
             return []
-        return li([r.method for r in self.ranks], [r.rank for r in self.ranks], n, self.control)
+        return li(names, [r.rank for r in self.ranks], len(self.samples.complete_problems), control)
 
     @cached_property
     def pairs(self) -> list[PairResult]:

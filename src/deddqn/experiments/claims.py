@@ -56,7 +56,7 @@ def _methods_differ(a: Analysis) -> tuple[str, str]:
 
 
 def _beats_fixed(a: Analysis) -> tuple[str, str]:
-    rows = {row.other: row for row in a.posthoc}
+    rows = {row.other: row for row in a.posthoc_of(LEARNED)}
     rank = {r.method: r.rank for r in a.ranks}
     better = [m for m in FIXED if rows[m].li < ALPHA and rank[LEARNED] < rank[m]]
     parts = ", ".join(f"{m} {rows[m].li:.2g}" for m in FIXED)
@@ -66,7 +66,7 @@ def _beats_fixed(a: Analysis) -> tuple[str, str]:
 
 
 def _others_not_significant(a: Analysis) -> tuple[str, str]:
-    rows = {row.other: row for row in a.posthoc}
+    rows = {row.other: row for row in a.posthoc_of(LEARNED)}
     others = [m for m in (*AOS, *CMA, "ddqn-r1", "ddqn-r3") if m in rows]
     same = [m for m in others if rows[m].li >= ALPHA]
     parts = ", ".join(f"{m} {rows[m].li:.2g}" for m in others)
@@ -74,7 +74,7 @@ def _others_not_significant(a: Analysis) -> tuple[str, str]:
 
 
 def _rewards_alike(a: Analysis) -> tuple[str, str]:
-    rows = {row.other: row for row in a.posthoc}
+    rows = {row.other: row for row in a.posthoc_of(LEARNED)}
     p = [rows[m].li for m in ("ddqn-r1", "ddqn-r3")]
     return HOLDS if min(p) >= ALPHA else FAILS, f"Li p-values: R1 {p[0]:.2g}, R3 {p[1]:.2g}"
 
@@ -86,7 +86,7 @@ def _r2_best_reward(a: Analysis) -> tuple[str, str]:
 
 
 def _like_cma(a: Analysis) -> tuple[str, str]:
-    rows, rank = {row.other: row for row in a.posthoc}, {r.method: r.rank for r in a.ranks}
+    rows, rank = {row.other: row for row in a.posthoc_of(LEARNED)}, {r.method: r.rank for r in a.ranks}
     alike = [m for m in CMA if rows[m].li >= ALPHA]
     parts = ", ".join(f"{m} rank {rank[m]:.2f} (Li p {rows[m].li:.2g})" for m in CMA)
     return _share(len(alike), len(CMA)), f"{LEARNED} rank {rank[LEARNED]:.2f}; {parts}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from deddqn.de.config import DEConfig
 from deddqn.experiments.contestants import PAPER_METHODS, Contestant, available, enter, problems_of
-from deddqn.names import check_whole_number, unknown_name
+from deddqn.names import check_whole_number, choice_error, unknown_name
 from deddqn.problems import Problem
 
 KEY_VERSION = 1  # of what a job's content means: a change of it makes all stored runs strangers
@@ -76,6 +76,14 @@ class Plan:
             for problem in self.problems
             for repeat in range(self.runs)
         ]
+
+    def only(self, methods: Sequence[str]) -> Plan:
+        """The plan of some of its methods, in their order here."""
+        for name in methods:
+            if name not in self.methods:
+                raise choice_error("methods", name, self.methods)
+        kept = [(m, mark) for m, mark in zip(self.methods, self.fingerprints, strict=True) if m in methods]
+        return replace(self, methods=tuple(m for m, _ in kept), fingerprints=tuple(mark for _, mark in kept))
 
     def describe(self) -> str:
         """The plan in one line."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from deddqn.experiments.analysis import Analysis
@@ -21,17 +22,24 @@ def check_drawing() -> None:
 
 
 def write_report(
-    folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None, *, figures: bool = True
+    folder: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    figures: bool = True,
+    methods: Sequence[str] = (),
+    control: str | None = None,
 ) -> Path:
     """Write the report of the experiment in `folder` (into ``folder/report`` by default); return the page.
 
     Parameters
     ----------
     figures : also draw PDF and PNG figures with matplotlib; the page has its own drawings.
+    methods : only these (ranks depend on who takes part); all by default.
+    control : who is tested against all others; the paper's control or the best by default.
     """
     if figures:
         check_drawing()
-    analysis = Analysis.of_folder(folder)
+    analysis = Analysis.of_folder(folder, methods=methods, control=control)
     target = Path(out) if out is not None else Path(folder) / "report"
     try:
         target.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from html import escape
 
 import numpy as np
@@ -13,6 +14,7 @@ from deddqn.experiments.report.svg import Scale, drawing, fitting, horizontal_ax
 from deddqn.experiments.tables import method_title, number, short_problem
 
 Methods = tuple[str, ...]
+LETTER = 6.4  # mean width of a letter of a label
 
 
 def _series(method: str, content: str, tip: str) -> str:
@@ -21,7 +23,8 @@ def _series(method: str, content: str, tip: str) -> str:
 
 def box_chart(panel: BoxPanel, methods: Methods) -> str:
     """Horizontal box plots, one row per method."""
-    row, left, width, top = 17, 84, 360, 6
+    left = _label_room(method_title(box.method) for box in panel.boxes)
+    row, width, top = 17, 276 + left, 6
     bottom = top + row * len(panel.boxes) + 4
     everything = [v for b in panel.boxes for v in (b.low, b.high, *b.outside)]
     scale = fitting(everything, left, width - 10)
@@ -112,9 +115,15 @@ def share_chart(panel: SharePanel) -> str:
     )
 
 
+def _label_room(labels: Iterable[str]) -> float:
+    """Width that the longest label takes."""
+    return max(78.0, 10.0 + LETTER * max((len(label) for label in labels), default=0))
+
+
 def rank_chart(figure: RankFigure, methods: Methods, printed: dict[str, float]) -> str:
     """Mean ranks with intervals; a hollow diamond is the paper's."""
-    row, left, width, top = 20, 78, 400, 6
+    room = _label_room(method_title(rank.method) for rank in figure.ranks)
+    row, left, width, top = 20, room, 322 + room, 6
     bottom = top + row * len(figure.ranks) + 2
     scale = Scale(1.0, float(max(len(figure.ranks), 2)), left + 6, width - 12)
     body = horizontal_axis(scale, top, bottom, about=len(figure.ranks))
@@ -136,8 +145,10 @@ def rank_chart(figure: RankFigure, methods: Methods, printed: dict[str, float]) 
 
 def critical_chart(figure: RankFigure, methods: Methods) -> str:
     """Demsar's diagram: methods on an axis of ranks, a bar over those that Nemenyi's test does not tell apart."""
-    k, width, axis = len(figure.ranks), 470, 40
-    scale = Scale(1.0, float(max(k, 2)), 112, width - 112)
+    labels = [f"{method_title(rank.method)} {rank.rank:.2f}" for rank in figure.ranks]
+    room = _label_room(labels)
+    k, width, axis = len(figure.ranks), 262 + 2 * room, 40
+    scale = Scale(1.0, float(max(k, 2)), room + 8, width - room - 8)
     bars = axis + 10 + 7 * len(figure.cliques)
     half = (k + 1) // 2
     body = f'<path class="axis" d="M{scale(1):.1f} {axis}H{scale(k):.1f}"/>'
@@ -145,12 +156,11 @@ def critical_chart(figure: RankFigure, methods: Methods) -> str:
         body += f'<path class="axis" d="M{scale(tick):.1f} {axis}v-5"/>' + text(
             scale(tick), axis - 9, str(tick), "tick", "middle"
         )
-    for place, rank in enumerate(figure.ranks):
+    for place, (rank, label) in enumerate(zip(figure.ranks, labels, strict=True)):
         leftward = place < half
         level = bars + 10 + 16 * (place if leftward else k - 1 - place)
-        end, x = (104 if leftward else width - 104), scale(rank.rank)
+        end, x = (room if leftward else width - room), scale(rank.rank)
         content = f'<path d="M{x:.1f} {axis}V{level}H{end}" stroke="{look_of(rank.method, methods)[0]}" fill="none"/>'
-        label = f"{method_title(rank.method)} {rank.rank:.2f}"
         content += text(end + (-4 if leftward else 4), level + 4, label, "name", "end" if leftward else "start")
         body += _series(rank.method, content, label)
     for level, (first, last) in enumerate(figure.cliques):
