@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from deddqn.de import PAPER, DEConfig
-from deddqn.experiments.explain import PLAYED, Ground, against_own_shares, measure_shares, play
+from deddqn.de.config import config_for
+from deddqn.experiments.explain import PLAYED, Ground, Request, against_own_shares, measure_shares, play
 from deddqn.experiments.explain.control import best_fixed, cannot_tell, compare_errors
 from deddqn.experiments.explain.watch import decisions
-from deddqn.policies import fixed, load_policy, schedule_policy
+from deddqn.policies import fixed, load_policy, schedule_policy, softmax_policy
 from deddqn.problems import Problem, get
 from tests.experiments.rigged import SMALL, WIDE_AND_FINE, best_are_refined, by_budget, worst_stay
 
@@ -138,3 +139,17 @@ class Uncompiled:
 def test_bad_input_is_refused(policy, problems, settings, message):
     with pytest.raises((ValueError, KeyError), match=message):
         against_own_shares(policy, problems, **{"repeats": 2, "config": SMALL, **settings})
+
+
+def test_a_policy_plays_with_its_own_settings():
+    """The errors are those of runs with the population that shrinks, and the explanation says its size."""
+    own = {"population_size": 30, "final_population": 8, "repair": "midpoint"}
+    policy = softmax_policy(np.zeros((4, 8)), de=own)
+    found = against_own_shares(policy, "cec2005:F6/d10", repeats=3, first=0)
+    ground = Ground(repeats=3, config=config_for(own))
+    expected = ground.errors(policy, get("cec2005:F6/d10"), 0)
+    assert found.policy_errors["cec2005:F6/d10"].tolist() == expected.tolist()
+    request = Request(policy=policy, problems="cec2005:F6/d10", budget=900)
+    assert request.ground.config == config_for(own, budget=900)
+    other = Request(policy=policy, problems="cec2005:F6/d10", budget=900, population_size=12)
+    assert other.ground.config == config_for(own, budget=900, population_size=12)

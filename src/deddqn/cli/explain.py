@@ -25,7 +25,7 @@ class Options:
     repeats: Annotated[int, tyro.conf.arg(help="runs per problem, of the policy and of each control")] = 25
     seed: Annotated[int, tyro.conf.arg(help="root of all random numbers")] = 0
     budget: Annotated[int, tyro.conf.arg(help="evaluations per run")] = 10_000
-    population_size: Annotated[int, tyro.conf.arg(help="NP")] = 100
+    population_size: Annotated[int | None, tyro.conf.arg(help="NP; the policy's own by default")] = None
     states: Annotated[int, tyro.conf.arg(help="decisions per problem that are drawn for the permutations")] = 500
     control: Annotated[bool, tyro.conf.arg(help="also play the controls: own shares, fixed strategies")] = True
     workers: Annotated[int | None, tyro.conf.arg(help="threads; all cores by default")] = None

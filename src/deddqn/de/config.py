@@ -81,7 +81,7 @@ class DEConfig:
         return {name: getattr(self, name) for name in OWN_SETTINGS if getattr(self, name) != getattr(paper, name)}
 
 
-OWN_SETTINGS = ("population_size", "final_population", "pbest", "archive", "restart_tolerance")
+OWN_SETTINGS = ("population_size", "final_population", "pbest", "archive", "restart_tolerance", "repair")
 """The settings that belong to a policy: they go into its file, and are the defaults of runs with it."""
 
 

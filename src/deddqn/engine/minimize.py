@@ -37,7 +37,7 @@ def minimize(
     final_population: int | None = None,
     scale: float | None = None,
     crossover: float | None = None,
-    repair: str = "clip",
+    repair: str | None = None,
     updating: str | None = None,
     restart_tolerance: float | None = None,
     vectorized: bool = False,
@@ -70,7 +70,7 @@ def minimize(
     tol, atol : stop when the deviation of the population's values is at most ``atol + tol * abs(mean)``.
     population_size, scale, crossover : NP, F and CR; by default those of the policy (100, and the entries' own).
     final_population : let the population shrink linearly over `maxfun` to this size.
-    repair : "clip", "reflect" or "midpoint", for coordinates that leave the bounds.
+    repair : "clip", "reflect" or "midpoint", for coordinates that leave the bounds; by default the policy's own way.
     updating : "sequential" (the default) or "deferred", which vectorised and parallel functions need (and get).
     restart_tolerance : begin anew with another population when values and coordinates are this close together,
         relative to the range of all values and to the bounds; 0 never does.

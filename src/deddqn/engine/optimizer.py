@@ -90,7 +90,7 @@ class Optimizer:
         final_population: int | None = None,
         scale: float | None = None,
         crossover: float | None = None,
-        repair: str = "clip",
+        repair: str | None = None,
         updating: str = "sequential",
         restart_tolerance: float | None = None,
         x0: Any = None,
@@ -120,10 +120,11 @@ class Optimizer:
             given["final_population"] = whole_number("final_population", final_population, SMALLEST_POPULATION)
         if restart_tolerance is not None:
             given["restart_tolerance"] = number("restart_tolerance", restart_tolerance, 0.0)
+        if repair is not None:
+            given["repair"] = repair
         config = config_for(
             getattr(chosen, "de", {}),
             **given,
-            repair=repair,
             updating=updating,
             target_value=-np.inf if self._limits.ftarget is None else self._limits.ftarget,
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import rankdata
 
-from deddqn.de.config import DEConfig
+from deddqn.de.config import DEConfig, config_for
 from deddqn.de.portfolio import PAPER
 from deddqn.experiments.contestants import problems_of
 from deddqn.experiments.explain.watch import (
@@ -138,11 +138,16 @@ def against_own_shares(
     share_repeats : runs per problem that the shares are measured in; as many as `repeats` by default.
     first : number of the first repeat that is played; 0 gives the runs of ``deddqn compare``. Shares are measured
         on the repeats from `MEASURED` on, whatever this is.
+    config : of all runs; by default the policy's own settings.
     tell : called with a few words when a batch of runs is done (three per problem).
     """
     chosen, where = compiled_policy(policy), problems_of(problems)
     ground = Ground(
-        repeats=repeats, seed=seed, portfolio=chosen.portfolio or PAPER, config=config or DEConfig(), threads=threads
+        repeats=repeats,
+        seed=seed,
+        portfolio=chosen.portfolio or PAPER,
+        config=config or config_for(chosen.de),
+        threads=threads,
     )
     mine = play(chosen, where, ground, first=first, tell=tell)
     measuring = replace(ground, repeats=share_repeats if share_repeats is not None else repeats)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from deddqn.de.config import DEConfig
+from deddqn.de.config import config_for
 from deddqn.de.portfolio import PAPER
 from deddqn.experiments.contestants import problems_of
 from deddqn.experiments.explain.control import (
@@ -43,7 +43,8 @@ class Request:
     ----------
     policy : a name, the path of a policy file, or a compiled policy.
     problems : names, names of suites, or problems; the training suite by default.
-    repeats, seed, budget, population_size : of the runs, per problem.
+    repeats, seed, budget : of the runs, per problem.
+    population_size : NP; by default the policy's own.
     states : decisions per problem that are drawn for the permutations.
     control : also play the controls (three quarters of the work and more).
     """
@@ -53,7 +54,7 @@ class Request:
     repeats: int = 25
     seed: int = 0
     budget: int = 10_000
-    population_size: int = 100
+    population_size: int | None = None
     states: int = 500
     control: bool = True
     threads: int | None = None
@@ -75,11 +76,14 @@ class Request:
     @cached_property
     def ground(self) -> Ground:
         """How its runs are made."""
+        given = {"budget": self.budget}
+        if self.population_size is not None:
+            given["population_size"] = self.population_size
         return Ground(
             repeats=self.repeats,
             seed=self.seed,
             portfolio=self.chosen.portfolio or PAPER,
-            config=DEConfig(budget=self.budget, population_size=self.population_size),
+            config=config_for(self.chosen.de, **given),
             threads=self.threads,
         )
 
@@ -148,7 +152,7 @@ def explain(request: Request, tell: Tell = silent) -> Explanation:
         repeats=request.repeats,
         seed=request.seed,
         budget=request.budget,
-        population_size=request.population_size,
+        population_size=request.ground.config.population_size,
         sampled=of_problem.size,
         pictures=tuple(pictures),
         importance=tuple(importance),
