@@ -22,6 +22,7 @@ from deddqn.experiments.explain import (
 )
 from deddqn.experiments.explain.contents import LONG, SHOWN
 from deddqn.policies import save_policy, save_softmax
+from deddqn.policies.softmax import weights_of
 from tests.experiments import browser
 from tests.experiments.rigged import best_are_refined
 from tests.experiments.test_report import Balance
@@ -115,8 +116,7 @@ def test_a_policy_without_values_says_what_cannot_be_shown(tmp_path):
 
 def test_a_policy_file_of_another_portfolio(tmp_path):
     policy = best_are_refined()
-    weights = policy.setup.reshape(2, -1)
-    save_softmax(tmp_path / "mine.safetensors", weights, name="mine", portfolio=policy.portfolio)
+    save_softmax(tmp_path / "mine.safetensors", weights_of(policy), name="mine", portfolio=policy.portfolio)
     found = explain(Request(policy=str(tmp_path / "mine.safetensors"), **SETTINGS))
     assert found.operators == ("rand-to-best/2", "curr-to-rand/1")
     changed = {row.group: row.changed for row in found.importance}

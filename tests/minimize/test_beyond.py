@@ -146,9 +146,10 @@ def test_a_network_keeps_its_settings_when_it_is_saved_with_a_search(tmp_path):
 
 
 def test_settings_of_a_policy_and_those_given():
-    assert DEConfig(budget=7, repair="reflect").own_settings() == {}
+    assert DEConfig(budget=7, updating="deferred").own_settings() == {}
+    assert DEConfig(repair="reflect").own_settings() == {"repair": "reflect"}
     own = DEConfig(
-        population_size=40, final_population=10, pbest=0.2, archive=2.0, restart_tolerance=0.1
+        population_size=40, final_population=10, pbest=0.2, archive=2.0, restart_tolerance=0.1, repair="midpoint"
     ).own_settings()
     assert tuple(own) == OWN_SETTINGS
     assert config_for(own, budget=5) == DEConfig(**own, budget=5)

@@ -6,10 +6,25 @@ import numpy as np
 import pytest
 
 from deddqn.de.config import DEConfig
+from deddqn.de.portfolio import BEYOND, PAPER
 from deddqn.de.state import Count, Mark
+from deddqn.de.strategies import STRATEGIES
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.policies import PolicyFileError, load_policy, save_softmax, softmax_policy
-from deddqn.policies.softmax import DISTANCES, DIVERSITY, FACT, FACTS, GAINS, N_FACTS, SLOTS, SUCCESS
+from deddqn.policies.softmax import (
+    BASES,
+    DIVERSITY,
+    FACTS,
+    GAINS,
+    INPUT,
+    INPUTS,
+    LEANS,
+    N_FACTS,
+    SLOTS,
+    SUCCESS,
+    input_weights,
+    weights_of,
+)
 from deddqn.problems import get
 from deddqn.streams import Stream, streams_at, uniform
 
@@ -59,30 +74,60 @@ def test_ranks_follow_a_population_that_shrinks_or_begins_anew():
     assert len(sizes) > 5 and restarts > 0
 
 
-def test_facts_about_the_donors_are_those_of_the_population():
-    """Gains in standard deviations and distances over their mean, computed from parents, values and donors."""
+def test_gains_are_those_of_the_population():
+    """In standard deviations of the parents, squashed, computed from values and donors."""
     lanes = lanes_of(np.random.default_rng(1).normal(size=(4, N_FACTS)), observe=True)
     lanes.advance(12)
     search, memory = lanes.episodes[0].search, lanes.episodes[0].core.memory
-    mean = 0.0  # of the distances to donors in the generation before; 0 while it is not known
     for generation in range(6):
-        population, values = search.parents[:12].copy(), search.fitness.copy()
-        best, deviation, distances = int(np.argmin(values)), np.std(values), []
+        values = search.fitness.copy()
+        best, deviation = int(np.argmin(values)), np.std(values)
         for i in range(12):
             lanes.observe()
             others = [*search.donors[i].tolist(), best]
-            parents, fitness = search.parents[:12].copy(), search.fitness.copy()
-            assert np.array_equal(parents, population) and np.array_equal(fitness, values)
             lanes.advance(12 * (generation + 1) + i + 1)
-            z = np.array([(fitness[i] - fitness[other]) / deviation for other in others])
-            d = np.array([np.linalg.norm(parents[i] - parents[other]) for other in others])
-            facts = memory[FACT : FACT + N_FACTS]
-            assert facts[GAINS : GAINS + 6] == pytest.approx(z / (1.0 + np.abs(z)), abs=1e-12)
-            relative = (d - mean) / (d + mean) if mean > 0.0 else np.zeros(6)
-            assert facts[DISTANCES : DISTANCES + 6] == pytest.approx(relative, abs=1e-12)
-            distances += d[:5].tolist()
-        mean = np.mean(distances)
-    assert N_FACTS == 20 and FACTS[GAINS + 5] == "gain of best" and FACTS[-1] == "distance of best"
+            z = np.array([(values[i] - values[other]) / deviation for other in others])
+            assert memory[INPUT + GAINS : SLOTS] == pytest.approx(z / (1.0 + np.abs(z)), abs=1e-12)
+    assert INPUTS[GAINS:] == tuple(f"gain of {vector}" for vector in ("r1", "r2", "r3", "r4", "r5", "best"))
+
+
+def test_lean_and_base_sum_the_gains_of_the_vectors_of_a_move():
+    """By the formulas: what a difference adds counts for it, what it subtracts against it."""
+    weights = np.zeros((len(BEYOND), N_FACTS))
+    weights[:, FACTS.index("lean")], weights[:, FACTS.index("base")] = 2.0, 10.0
+    rows = input_weights(weights, BEYOND)
+    resolved = {entry.strategy: row[GAINS:].tolist() for entry, row in zip(BEYOND, rows, strict=True)}
+    assert resolved["rand/1"] == [10, 2, -2, 0, 0, 0]
+    assert resolved["rand/2"] == resolved["rand-to-best/2"] == [10, 2, -2, 2, -2, 0]
+    assert resolved["curr-to-rand/1"] == [10, 2, -2, 0, 0, 0]
+    assert resolved["best/1"] == [2, -2, 0, 0, 0, 10]
+    assert resolved["curr-to-pbest/1"] == [2, 0, 0, 0, 0, 0]  # guide and archived donor are drawn later
+    assert resolved["rand-to-pbest/1"] == [10, 2, 0, 0, 0, 0]
+    assert resolved["gauss"] == [0] * 6
+    assert set(LEANS) == set(STRATEGIES) and set(BASES) <= set(STRATEGIES)
+
+
+def test_weights_come_back_from_a_policy():
+    weights = np.random.default_rng(6).normal(size=(len(BEYOND), N_FACTS))
+    for row, entry in zip(weights, BEYOND, strict=True):  # where a strategy has no such vector the weight says nothing
+        row[FACTS.index("lean")] *= bool(LEANS[entry.strategy][0])
+        row[FACTS.index("base")] *= entry.strategy in BASES
+    assert np.array_equal(weights_of(softmax_policy(weights, portfolio=BEYOND)), weights)
+
+
+def test_a_policy_may_follow_the_lean():
+    """With weights on the lean alone, the chosen move leans further upwards than the others."""
+    weights = np.zeros((4, N_FACTS))
+    weights[:, FACTS.index("lean")] = 50.0
+    lanes = lanes_of(weights, observe=True, seed=3)
+    memory = lanes.episodes[0].core.memory
+    table = input_weights(weights, PAPER) / 50.0
+    best = 0
+    for _ in range(300):
+        action = int(lanes.record(1).actions[0, 0])
+        leans = table @ memory[INPUT:SLOTS]
+        best += leans[action] > leans.max() - 0.1
+    assert best > 290
 
 
 def test_eight_columns_are_the_same_weights_with_zeros():
@@ -95,7 +140,7 @@ def test_eight_columns_are_the_same_weights_with_zeros():
     stream = streams_at(5, problem.seed_name, problem.dimension, 0)[Stream.POLICY].copy()
     for _ in range(588):
         action = int(first.record(1).actions[0, 0])
-        scores = [sum_in_order(row * memory[FACT : FACT + 8]) for row in weights]
+        scores = [sum_in_order(row * memory[INPUT : INPUT + 8]) for row in weights]
         chances = [math.exp(score - max(scores)) for score in scores]
         left, operator = uniform(stream) * sum_in_order(chances), 0
         while operator < 3 and left >= chances[operator]:
@@ -148,7 +193,7 @@ def test_the_file_gives_the_policy_back(tmp_path):
     save_softmax(tmp_path / "p.safetensors", weights, name="mine", max_dimension=17)
     policy = load_policy(tmp_path / "p.safetensors")
     assert (policy.name, policy.max_dimension) == ("mine", 17)
-    np.testing.assert_array_equal(policy.setup, weights.ravel())
+    np.testing.assert_array_equal(weights_of(policy), weights)
     weights[0, 0] = np.inf
     with pytest.raises(PolicyFileError, match="finite"):
         save_softmax(tmp_path / "q.safetensors", weights)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from deddqn.de import BEYOND, DEConfig
+from deddqn.de import BEYOND, PAPER, DEConfig
 from deddqn.policies import load_policy, load_policy_file, save_softmax, softmax_policy
-from deddqn.policies.softmax import N_FACTS
+from deddqn.policies.softmax import N_FACTS, N_INPUTS, input_weights, weights_of
 from deddqn.training.cma import CMAES
 from deddqn.training.evaluate import evaluate_all, rank_score, rank_scores
 from deddqn.training.search import Search, SearchConfig, search
@@ -98,14 +98,15 @@ def test_a_search_begins_with_a_policy(tmp_path):
     mine = {"start": str(tmp_path / "mine.safetensors"), "facts": N_FACTS}
     begun = Search(SearchConfig(**SMALL, **mine), tmp_path / "a", quiet=True)
     first = begun._weights(begun.cma.mean)
-    np.testing.assert_array_equal(first, weights - weights[0])
-    facts = np.random.default_rng(4).normal(size=N_FACTS)
-    chances = [np.exp(table @ facts) / np.exp(table @ facts).sum() for table in (first, weights)]
-    np.testing.assert_allclose(*chances, rtol=1e-9)
+    np.testing.assert_array_equal(first[:, :8], (weights - weights[0])[:, :8])
+    np.testing.assert_array_equal(first[:, 8:], weights[:, 8:])  # lean and base are those of each operator
+    inputs = np.random.default_rng(4).normal(size=N_INPUTS)
+    scores = [input_weights(table, PAPER) @ inputs for table in (first, weights)]
+    np.testing.assert_allclose(*(np.exp(score) / np.exp(score).sum() for score in scores), rtol=1e-9)
     shipped = Search(SearchConfig(**SMALL, start="searched"), tmp_path / "b", quiet=True)
-    table = load_policy("searched").setup.reshape(4, N_FACTS)
+    table = weights_of(load_policy("searched"))
     np.testing.assert_array_equal(shipped._weights(shipped.cma.mean), (table - table[0])[:, :8])
-    with pytest.raises(ValueError, match="facts must be at least 20 to begin with .*mine.safetensors', got 8"):
+    with pytest.raises(ValueError, match="facts must be at least 10 to begin with .*mine.safetensors', got 8"):
         Search(SearchConfig(**{**SMALL, **mine, "facts": 8}), tmp_path / "d", quiet=True)
     assert not Search(SearchConfig(**SMALL), tmp_path / "c", quiet=True).cma.mean.any()
 
@@ -132,14 +133,43 @@ def test_unknown_settings_suggest_a_neighbour():
 def test_the_richer_portfolio_is_searched_by_its_preset(tmp_path):
     config = SearchConfig.from_json({"preset": "search-x", **SMALL, "final_population": 8, "generations": 2})
     assert config.operators() == BEYOND and config.de_config().final_population == 8
-    assert SearchConfig.from_json({"preset": "search-x"}).de_config() == DEConfig(final_population=10)
+    assert SearchConfig.from_json({"preset": "search-x"}).de_config() == DEConfig(
+        final_population=10, repair="midpoint"
+    )
     assert SearchConfig.from_json(config.to_json()) == config
     one = Search(config, tmp_path, quiet=True)
     one.run()
     assert one.pool.shape == (2, 3 * 13)  # uniform, and each of the twelve alone
-    assert one.cma.mean.size == 11 * config.facts
+    assert one.cma.mean.size == 11 * 8 + 12 * 2  # of the shared facts differences count, of the others every weight
     policy = load_policy_file(tmp_path / "searched.safetensors")
-    assert policy.portfolio == BEYOND and policy.de == {"population_size": 12, "final_population": 8}
+    own = {"population_size": 12, "final_population": 8, "repair": "midpoint"}
+    assert policy.portfolio == BEYOND and policy.de == own
+
+
+def test_what_is_kept_averages_the_means(tmp_path):
+    """Over the last generations, with equal shares as long as there are fewer; a resumed search goes on with it."""
+    whole = Search(SearchConfig(**{**SMALL, "generations": 6, "averaging": 3}), tmp_path / "a", quiet=True)
+    average, means = np.zeros(whole.cma.mean.size), []
+    whole.pool = whole._references()
+    while not whole.done:
+        whole.generation()
+        means.append(whole.cma.mean.copy())
+        share = 1.0 / min(len(means), 3)
+        average = (1 - share) * average + share * means[-1]
+        if len(means) == 3:
+            np.testing.assert_allclose(average, np.mean(means, axis=0))
+    np.testing.assert_array_equal(whole.average, average)
+    whole.validate()
+    np.testing.assert_array_equal(
+        weights_of(load_policy_file(tmp_path / "a" / "searched.safetensors"))[1:, :8].ravel(), average
+    )
+    first = Search(SearchConfig(**{**SMALL, "generations": 2, "averaging": 3}), tmp_path / "b", quiet=True)
+    first.run()
+    resumed = Search(
+        SearchConfig(**{**SMALL, "generations": 6, "averaging": 3}), tmp_path / "b", quiet=True, resume=True
+    )
+    resumed.run()
+    np.testing.assert_array_equal(resumed.average, average)
 
 
 def test_a_portfolio_by_name():

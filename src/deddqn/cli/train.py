@@ -40,7 +40,7 @@ class Settings:
     target_sync: int | None = None
     teacher: Annotated[str | None, tyro.conf.arg(help="policy that decides in the lanes of --taught")] = None
     taught: Annotated[float | None, tyro.conf.arg(help="share of the lanes in which the teacher decides")] = None
-    averaging: Annotated[int | None, tyro.conf.arg(help="updates that the network which is judged averages")] = None
+    averaging: Annotated[int | None, tyro.conf.arg(help="updates or generations that what is judged averages")] = None
     batch: int | None = None
     replay_ratio: Annotated[float | None, tyro.conf.arg(help="replayed samples per evaluation")] = None
     memory: int | None = None
@@ -51,6 +51,7 @@ class Settings:
     budget: int | None = None
     population_size: int | None = None
     final_population: Annotated[int | None, tyro.conf.arg(help="what NP shrinks to over the budget")] = None
+    repair: Annotated[str | None, tyro.conf.arg(help="at the bounds: clip, reflect or midpoint")] = None
     portfolio: Annotated[str | None, tyro.conf.arg(help="paper or beyond")] = None
     evaluate_every: int | None = None
     evaluate_repeats: int | None = None

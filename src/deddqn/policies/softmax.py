@@ -10,17 +10,17 @@ rank                      of the individual among the parents: 0 best, 1 worst
 diversity                 log of the mean distance to donors (rows 7-11) of the last generation over the first
 success                   share of the last generation's trials that improved on their parent
 dimension                 D / dim^max (row 5)
-gain of r1 .. r5          ``z / (1 + abs(z))``, z = (f(x_i) - f(x_rk)) / std of the parents' f (rows 3 and 13-17)
-gain of best              the same for x_best (row 18)
-distance of r1 .. r5      (d - m) / (d + m), d = distance x_i to x_rk (rows 7-11), m = mean of the last generation
-distance of best          the same for x_best (row 12)
+lean                      of each operator: the gains of the donors it adds, less those of the donors it subtracts
+base                      of each operator: the gain of the vector that it starts from or is drawn to
 ========================  ==============================================================================
 
-The first eight say how the search goes; the others which vectors this very move would be made of, because the donors
-are drawn before the decision. Rank, diversity, success and the mean distance are kept by the policy itself, from what
-every policy is handed: the features, and in `learn` the values of parent and trial. In the first generation they are
-0.5, 0, 0.5 and unknown (distances count 0). While no finite value is known, there are no facts, and any operator is
-drawn.
+A gain is ``z / (1 + abs(z))`` with z = (f(x_i) - f(x_r)) / std of the parents' f (rows 3 and 13-18). The first eight
+facts say how the search goes; the last two what this very move would be made of, because the donors are drawn before
+the decision: a move leans upwards where its differences lead from worse to better vectors. `LEANS` and `BASES` have the
+vectors of every strategy; guides and donors that are drawn after the decision count nothing. Rank, diversity and
+success are kept by the policy itself, from what every policy is handed: the features, and in `learn` the values of
+parent and trial. In the first generation they are 0.5, 0 and 0.5. While no finite value is known, there are no facts,
+and any operator is drawn.
 """
 
 from __future__ import annotations
@@ -44,28 +44,48 @@ from deddqn.policies.policy import CompiledPolicy
 from deddqn.streams import integer_below, uniform
 
 KIND = "softmax"
-OTHERS = (*(f"r{k + 1}" for k in range(DONORS)), "best")  # the vectors that a move may be made of
 FACTS = (
     *("constant", "progress", "progress squared", "stagnation", "rank", "diversity", "success", "dimension"),
-    *(f"gain of {other}" for other in OTHERS),
-    *(f"distance of {other}" for other in OTHERS),
+    *("lean", "base"),
 )
 N_FACTS = len(FACTS)
-GAINS = FACTS.index("gain of r1")
-DISTANCES = FACTS.index("distance of r1")
+LEAN, BASE = FACTS.index("lean"), FACTS.index("base")
+
+R1, R2, R3, R4, R5, BEST = range(DONORS + 1)
+INPUTS = (*FACTS[:LEAN], *(f"gain of {vector}" for vector in ("r1", "r2", "r3", "r4", "r5", "best")))
+"""What the scores are linear in: the facts that are the same for all operators, and the gains that the others sum."""
+N_INPUTS, GAINS = len(INPUTS), LEAN
+LEANS = {
+    "rand/1": ((R2,), (R3,)),
+    "rand/2": ((R2, R4), (R3, R5)),
+    "rand-to-best/2": ((R2, R4), (R3, R5)),
+    "curr-to-rand/1": ((R2,), (R3,)),
+    "best/1": ((R1,), (R2,)),
+    "curr-to-best/1": ((R1,), (R2,)),
+    "curr-to-pbest/1": ((R1,), ()),
+    "rand-to-pbest/1": ((R2,), ()),
+    "gauss": ((), ()),
+}
+"""The donors that a strategy adds and subtracts, as far as they are known when it is chosen."""
+BASES = {
+    "best/1": BEST,
+    "curr-to-best/1": BEST,
+    **dict.fromkeys(("rand/1", "rand/2", "rand-to-best/2", "curr-to-rand/1", "rand-to-pbest/1"), R1),
+}
+"""The vector that a strategy starts from, or is drawn to from x_i."""
 
 BUDGET, DIMENSION, STAGNATION, DISTANCE = (
     AT[name] for name in ("remaining_budget", "dimension", "stagnation", "donor_distance")
 )
-DEVIATION, GAIN = AT["fitness_deviation"], AT["donor_fitness"]  # in both, what concerns x_best follows the donors
+DEVIATION, DIFFERENCE = AT["fitness_deviation"], AT["donor_fitness"]  # that of x_best follows the donors
 HALF_STAGNATION = 0.05  # a stagnation of 5% of the budget counts one half
 SMALLEST_DIVERSITY = 1e-9
 DIVERSITY_UNIT = 0.1  # one decade is about a quarter
 
-# The memory: slots, the facts, then K scores, then NP ranks, NP values and NP indices to sort
+# The memory: slots, the inputs, then K scores, then NP ranks, NP values and NP indices to sort
 DIVERSITY, SUCCESS, FIRST_DISTANCE, DISTANCE_SUM, DECIDED, IMPROVED, SETTLED, POPULATION, OPERATORS, BLIND = range(10)
-MEAN_DISTANCE, FACT = 10, 11
-SLOTS = FACT + N_FACTS
+INPUT = 10
+SLOTS = INPUT + N_INPUTS
 
 
 def memory_size(n_ops: int, n_pop: int) -> int:
@@ -84,39 +104,38 @@ def reset(setup, memory, n_ops, n_pop):
 
 
 @njit(**ENGINE)
-def write_facts(memory, features, n_ops, i):
-    """Write the facts about the decision for individual `i`, in the order of `FACTS`, to ``memory[FACT:SLOTS]``."""
+def write_inputs(memory, features, n_ops, i):
+    """Write what the decision for individual `i` rests on, in the order of `INPUTS`, to ``memory[INPUT:SLOTS]``."""
     progress = 1.0 - features[BUDGET]
     stagnation = features[STAGNATION]
-    memory[FACT] = 1.0
-    memory[FACT + 1] = progress
-    memory[FACT + 2] = progress * progress
-    memory[FACT + 3] = stagnation / (stagnation + HALF_STAGNATION)
-    memory[FACT + 4] = memory[SLOTS + n_ops + i]
-    memory[FACT + 5] = memory[DIVERSITY]
-    memory[FACT + 6] = memory[SUCCESS]
-    memory[FACT + 7] = features[DIMENSION]
-    unit, mean = 0.5 * features[DEVIATION], memory[MEAN_DISTANCE]
-    for k in range(len(OTHERS)):
-        gain, distance = features[GAIN + k], features[DISTANCE + k]
-        memory[FACT + GAINS + k] = gain / (unit + abs(gain)) if unit > 0.0 else 0.0
-        memory[FACT + DISTANCES + k] = (distance - mean) / (distance + mean) if mean > 0.0 else 0.0
+    memory[INPUT] = 1.0
+    memory[INPUT + 1] = progress
+    memory[INPUT + 2] = progress * progress
+    memory[INPUT + 3] = stagnation / (stagnation + HALF_STAGNATION)
+    memory[INPUT + 4] = memory[SLOTS + n_ops + i]
+    memory[INPUT + 5] = memory[DIVERSITY]
+    memory[INPUT + 6] = memory[SUCCESS]
+    memory[INPUT + 7] = features[DIMENSION]
+    unit = 0.5 * features[DEVIATION]
+    for k in range(N_INPUTS - GAINS):
+        difference = features[DIFFERENCE + k]
+        memory[INPUT + GAINS + k] = difference / (unit + abs(difference)) if unit > 0.0 else 0.0
 
 
 @njit(**ENGINE)
 def choose(setup, memory, features, stream, n_ops, i):
-    """Draw an operator with probability proportional to exp(weights . facts). Notes the donors' distances."""
+    """Draw an operator with probability proportional to exp(weights . inputs). Notes the donors' distances."""
     for k in range(DONORS):
         memory[DISTANCE_SUM] += features[DISTANCE + k]
     memory[DECIDED] += 1.0
     if memory[BLIND] != 0.0:
         return integer_below(stream, n_ops)
-    write_facts(memory, features, n_ops, i)
+    write_inputs(memory, features, n_ops, i)
     highest = -math.inf
     for op in range(n_ops):
         score = 0.0
-        for j in range(N_FACTS):
-            score += setup[op * N_FACTS + j] * memory[FACT + j]
+        for j in range(N_INPUTS):
+            score += setup[op * N_INPUTS + j] * memory[INPUT + j]
         memory[SLOTS + op] = score
         highest = max(highest, score)
     total = 0.0
@@ -149,7 +168,7 @@ def end_generation(setup, memory):
     settled = np.int64(memory[SETTLED])
     if settled == 0:
         return 0
-    distance = memory[MEAN_DISTANCE] = memory[DISTANCE_SUM] / (DONORS * memory[DECIDED])
+    distance = memory[DISTANCE_SUM] / (DONORS * memory[DECIDED])
     if memory[FIRST_DISTANCE] == 0.0:
         memory[FIRST_DISTANCE] = max(distance, SMALLEST_DIVERSITY)
     relative = max(distance / memory[FIRST_DISTANCE], SMALLEST_DIVERSITY)
@@ -192,6 +211,33 @@ def renumber(setup, memory, origin):
     return 0
 
 
+def input_weights(weights: np.ndarray, portfolio: Portfolio) -> np.ndarray:
+    """(operators, inputs): the weights (operators, facts) with lean and base resolved into the gains they sum."""
+    resolved = np.zeros((len(portfolio), N_INPUTS))
+    resolved[:, :GAINS] = weights[:, :GAINS]
+    for row, entry, (lean, base) in zip(resolved, portfolio, weights[:, [LEAN, BASE]], strict=True):
+        added, subtracted = LEANS[entry.strategy]
+        row[[GAINS + k for k in added]] += lean
+        row[[GAINS + k for k in subtracted]] -= lean
+        if entry.strategy in BASES:
+            row[GAINS + BASES[entry.strategy]] += base
+    return resolved
+
+
+def weights_of(policy: CompiledPolicy) -> np.ndarray:
+    """(operators, facts): the weights that a softmax policy was made with; the inverse of `input_weights`."""
+    portfolio = policy.portfolio or PAPER
+    resolved = policy.setup.reshape(len(portfolio), N_INPUTS)
+    weights = np.zeros((len(portfolio), N_FACTS))
+    weights[:, :GAINS] = resolved[:, :GAINS]
+    for row, entry, found in zip(weights, portfolio, resolved, strict=True):
+        for added in LEANS[entry.strategy][0][:1]:
+            row[LEAN] = found[GAINS + added]
+        if entry.strategy in BASES:
+            row[BASE] = found[GAINS + BASES[entry.strategy]]
+    return weights
+
+
 def softmax_policy(
     weights: np.ndarray,
     *,
@@ -214,7 +260,7 @@ def softmax_policy(
     return CompiledPolicy(
         name,
         PolicyKernels(choose, reset, learn, end_generation, renumber),
-        setup=table.ravel().copy(),
+        setup=input_weights(table, portfolio).ravel(),
         memory_size=memory_size,
         needs_features=True,
         portfolio=portfolio,

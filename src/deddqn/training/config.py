@@ -193,7 +193,7 @@ _MANY_LANES: dict[str, Any] = {
     "decisions": 25,
     "batch": 65_536,
     "target_sync": 500,
-    "memory": 10_240_000,
+    "memory": 2_048_000,
     "warmup": 200_000,
     "synchronous": False,
     "checkpoint": "light",

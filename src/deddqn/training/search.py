@@ -19,7 +19,7 @@ import numpy as np
 from deddqn.de.portfolio import BEYOND
 from deddqn.names import choice_error
 from deddqn.policies import CompiledPolicy, load_policy
-from deddqn.policies.softmax import FACTS, N_FACTS, choose, save_softmax, softmax_policy
+from deddqn.policies.softmax import FACTS, GAINS, N_FACTS, choose, save_softmax, softmax_policy, weights_of
 from deddqn.problems import Problem, get, suite
 from deddqn.training.checkpoint import check_same, load_checkpoint, prepare_folder, save_checkpoint
 from deddqn.training.cma import CMAES
@@ -50,10 +50,12 @@ class SearchConfig(RunSettings):
     generations, candidates, repeats : of CMA-ES; runs of a candidate per problem and generation.
     sigma : the initial standard deviation of every weight.
     start : name or file of a softmax policy whose weights the search begins with; zeros (the uniform policy) if empty.
-    facts : how many of the policy's facts get weights; 8 say how the search goes, the others concern the donors.
+    facts : how many of the policy's facts get weights; 8 say how the search goes, the others what a move is made of.
     reference_repeats : runs per reference policy and problem.
     pool : a CSV file of `deddqn export` whose runs are the references instead (for instance those of strong peers).
-    evaluate_every, evaluate_repeats : generations between validations of the mean on other seeds; runs per problem.
+    averaging : generations that the average of the search's means looks back on; it is what is validated and kept,
+        because a mean moves with the noise of its last generations. 1 takes the mean of the moment.
+    evaluate_every, evaluate_repeats : generations between validations of the average on other seeds; runs per problem.
     seed, threads, checkpoint_seconds, max_seconds : as in `TrainingConfig`.
     """
 
@@ -67,6 +69,7 @@ class SearchConfig(RunSettings):
     facts: int = 8
     reference_repeats: int = 10
     pool: str = ""
+    averaging: int = 1
     evaluate_every: int = 10
     evaluate_repeats: int = 4
     seed: int = 0
@@ -76,7 +79,7 @@ class SearchConfig(RunSettings):
     tensorboard: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("generations", "repeats", "reference_repeats", "evaluate_every", "evaluate_repeats"):
+        for name in ("generations", "repeats", "reference_repeats", "averaging", "evaluate_every", "evaluate_repeats"):
             check(name, getattr(self, name) >= 1, "at least 1", getattr(self, name))
         check("facts", 1 <= self.facts <= N_FACTS, f"from 1 to {N_FACTS}", self.facts)
         check("candidates", self.candidates >= 4, "at least 4", self.candidates)
@@ -100,9 +103,15 @@ class SearchConfig(RunSettings):
 
 SEARCH_PRESETS: dict[str, dict[str, Any]] = {
     "search": {},
-    "search-x": {"portfolio": BEYOND.values, "final_population": 10},
+    "search-x": {
+        "portfolio": BEYOND.values,
+        "final_population": 10,
+        "repair": "midpoint",
+        "facts": N_FACTS,
+        "averaging": 40,
+    },
 }
-"""Named settings: the paper's portfolio, and the one beyond it with a shrinking population."""
+"""Named settings: the paper's portfolio, and the one beyond it with a shrinking population and all facts."""
 
 
 _MAY_CHANGE = ("generations", "threads", "checkpoint_seconds", "max_seconds", "tensorboard")
@@ -133,9 +142,11 @@ class Search:
         named = [get(name) for name in config.problems] if config.problems else suite(config.suite)
         self.problems = list(problems) if problems is not None else named
         self.portfolio = config.operators()
-        self.free = (len(self.portfolio) - 1, config.facts)  # the first operator's weights are 0: differences count
+        self.shared = min(config.facts, GAINS)  # the facts that are the same for all operators
         self.cma = CMAES(self._first_mean(), config.sigma, config.candidates, config.seed)
-        self.best, self.best_score, self.evaluations = self.cma.mean.copy(), -np.inf, 0
+        self.first = self.cma.mean.copy()
+        self.average, self.best = self.first, self.first
+        self.best_score, self.evaluations = -np.inf, 0
         self.curve: list[list[float]] = []
         self.pool = np.zeros((len(self.problems), 0))
         self.stopped = False
@@ -145,15 +156,16 @@ class Search:
         self._started = self._saved_at = time.monotonic()
 
     def _first_mean(self) -> np.ndarray:
-        """Where the search begins, as differences to the weights of the first operator."""
+        """Where the search begins; `_weights` says what its coordinates are."""
         if not self.config.start:
-            return np.zeros(self.free[0] * self.free[1])
+            n_ops = len(self.portfolio)
+            return np.zeros((n_ops - 1) * self.shared + n_ops * (self.config.facts - self.shared))
         policy = load_policy(self.config.start)
         if not isinstance(policy, CompiledPolicy) or policy.kernels.choose is not choose or not policy.portfolio:
             raise ValueError(f"start must be a softmax policy, got {self.config.start!r}")
         if len(policy.portfolio) != len(self.portfolio):
             raise ValueError(f"start must have {len(self.portfolio)} operators, {self.config.start!r} has others")
-        weights = policy.setup.reshape(-1, N_FACTS)
+        weights = weights_of(policy)
         used = int(np.flatnonzero(weights.any(axis=0)).max(initial=0)) + 1
         check(
             "facts",
@@ -161,10 +173,15 @@ class Search:
             f"at least {used} to begin with {self.config.start!r}",
             self.config.facts,
         )
-        return np.asarray(weights[1:, : self.config.facts] - weights[0, : self.config.facts]).ravel()
+        shared = weights[1:, : self.shared] - weights[0, : self.shared]
+        return np.concatenate([shared.ravel(), weights[:, self.shared : self.config.facts].ravel()])
 
     def _weights(self, point: np.ndarray) -> np.ndarray:
-        return np.vstack([np.zeros(self.config.facts), point.reshape(self.free)])
+        """(operators, facts). Of shared facts only differences count: there the first operator's weights are 0."""
+        n_ops = len(self.portfolio)
+        shared, own = np.split(point, [(n_ops - 1) * self.shared])
+        table = np.vstack([np.zeros(self.shared), shared.reshape(n_ops - 1, self.shared)])
+        return np.hstack([table, own.reshape(n_ops, -1)])
 
     @property
     def _made_for(self) -> dict[str, Any]:
@@ -224,6 +241,8 @@ class Search:
         scores = np.array([rank_score(e.errors, everything) for e in found])
         against_pool = float(np.mean([rank_score(e.errors, self.pool) for e in found]))
         self.cma.tell(points, -scores)
+        share = 1.0 / min(self.cma.generation, self.config.averaging)
+        self.average = (1.0 - share) * self.average + share * self.cma.mean
         self.evaluations += sum(e.evaluations for e in found)
         facts = {"generation": self.cma.generation, "rank_score": against_pool, "sigma": self.cma.sigma}
         self.log.event("generation", self.evaluations, **facts)
@@ -232,14 +251,14 @@ class Search:
         )
 
     def validate(self) -> None:
-        """Score the mean of the search on other seeds; keep it if it is the best so far."""
-        policy = softmax_policy(self._weights(self.cma.mean), **self._made_for)
+        """Score the average of the means on other seeds; keep it if it is the best so far."""
+        policy = softmax_policy(self._weights(self.average), **self._made_for)
         repeats = self.config.evaluate_repeats
         found = evaluate(policy, self.problems, repeats=repeats, first=VALIDATION, **self._settings)
         score = rank_score(found.errors, self.pool)
         self.curve.append([self.cma.generation, score])
         if score > self.best_score:
-            self.best_score, self.best = score, self.cma.mean.copy()
+            self.best_score, self.best = score, self.average
         self.log.event("validation", self.evaluations, generation=self.cma.generation, rank_score=score)
         self._write_policy(rank_scores(found.errors, self.pool))
 
@@ -249,6 +268,7 @@ class Search:
             "config": self.config.to_json(),
             "problems": [problem.name for problem in self.problems],
             "facts": FACTS[: self.config.facts],
+            "first_weights": self._weights(self.first).tolist() if self.config.start else None,
             "commit": commit(),
             "versions": versions(),
             "rank_score": self.best_score,
@@ -263,7 +283,7 @@ class Search:
 
     def save(self) -> None:
         """Write a checkpoint."""
-        arrays = {**self.cma.to_arrays(), "best": self.best, "pool": self.pool}
+        arrays = {**self.cma.to_arrays(), "average": self.average, "best": self.best, "pool": self.pool}
         facts: dict[str, Any] = {"config": self.config.to_json(), "best_score": self.best_score if self.curve else None}
         facts |= {"evaluations": self.evaluations, "curve": self.curve, "log": self.log.flush()}
         save_checkpoint(self.out, self.cma.generation, arrays, facts)
@@ -273,7 +293,7 @@ class Search:
         arrays, facts = load_checkpoint(self.out)
         check_same(self.out, self.config.to_json(), facts["config"], _MAY_CHANGE)
         self.cma.load_arrays(arrays)
-        self.best, self.pool = arrays["best"].copy(), arrays["pool"]
+        self.average, self.best, self.pool = (arrays[name].copy() for name in ("average", "best", "pool"))
         self.best_score = -np.inf if facts["best_score"] is None else facts["best_score"]
         self.evaluations, self.curve = facts["evaluations"], facts["curve"]
         return int(facts["log"])

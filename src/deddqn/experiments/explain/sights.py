@@ -88,14 +88,14 @@ def _network_sight(policy: CompiledPolicy, n_ops: int) -> Sight:
 
 
 def _softmax_sight(policy: CompiledPolicy, n_ops: int) -> Sight:
-    weights = policy.setup.reshape(n_ops, softmax.N_FACTS)
+    weights = policy.setup.reshape(n_ops, softmax.N_INPUTS)
 
     def probabilities(scores: np.ndarray) -> np.ndarray:
         parts = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
     return Sight(
-        "scores", kernels.see_facts, softmax.N_FACTS, fact_groups(), lambda facts: facts @ weights.T, probabilities
+        "scores", kernels.see_inputs, softmax.N_INPUTS, fact_groups(), lambda inputs: inputs @ weights.T, probabilities
     )
 
 
@@ -126,15 +126,14 @@ def _together(groups: list[Group], kind: str, rows: str) -> Group:
 
 
 def fact_groups() -> tuple[Group, ...]:
-    """The facts of a softmax policy, then some that belong together."""
-    groups = [Group(name, "fact", "", (k,), _meaning(name)) for k, name in enumerate(softmax.FACTS)]
+    """The inputs of a softmax policy, then some that belong together."""
+    groups = [Group(name, "fact", "", (k,), _meaning(name)) for k, name in enumerate(softmax.INPUTS)]
     together = {
         "progress with its square": ("progress", "progress squared"),
-        "all gains": tuple(name for name in softmax.FACTS if name.startswith("gain of")),
-        "all distances": tuple(name for name in softmax.FACTS if name.startswith("distance of")),
+        "all gains": softmax.INPUTS[softmax.GAINS :],
     }
     for name, members in together.items():
-        columns = tuple(softmax.FACTS.index(member) for member in members)
+        columns = tuple(softmax.INPUTS.index(member) for member in members)
         groups.append(Group(name, "all", "", columns, "at once, as they belong together"))
     return tuple(groups)
 
@@ -154,5 +153,4 @@ _FACTS = {
     "success": "share of the last generation's trials that were better",
     "dimension": "of the problem",
     "gain": "how much better x_{other} is than the individual, in standard deviations of the parents, squashed",
-    "distance": "of x_{other} from the individual, against the mean of the last generation",
 }
