@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from deddqn import Optimizer, Problem, minimize
+from deddqn import Optimizer, Problem, load_policy, minimize
 from deddqn.problems import get
 from tests.minimize.helpers import BOX, SMALL, Learner, bowl, jitted_bowl, many_bowls, random_network
 
@@ -41,12 +41,14 @@ def test_maxfun_is_exact(maxfun, way):
 
 
 def test_maxfun_is_exact_with_a_shrinking_population():
+    final = load_policy("ddqn-x").de["final_population"]
     for way, function in (({}, bowl), ({"updating": "deferred"}, bowl), ({"vectorized": True}, many_bowls)):
         for maxfun in (20, 21, 57, 130, 201):
             counted = Counted(function)
             result = minimize(counted, BOX, policy="ddqn-x", maxfun=maxfun, rng=1, **way)
             assert counted.calls == result.nfev == maxfun
-            assert 10 <= len(result.population) <= 20 and result.strategy_counts.sum() == maxfun - 20
+            assert final <= len(result.population) <= 2 * final
+            assert result.strategy_counts.sum() == maxfun - 2 * final
 
 
 def test_a_truncated_generation_replaces_parents_too():

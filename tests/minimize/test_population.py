@@ -14,7 +14,12 @@ def first_size(**options):
     return len(Optimizer(BOX, updating="deferred", rng=1, **options).ask())
 
 
-@pytest.mark.parametrize(("maxfun", "expected"), [(20, 20), (200, 20), (1000, 20), (2500, 50), (5000, 100)])
+SIZE, FINAL = (load_policy("ddqn-x").de[name] for name in ("population_size", "final_population"))
+
+
+@pytest.mark.parametrize(
+    ("maxfun", "expected"), [(20, 2 * FINAL), (200, 2 * FINAL), (1000, 20), (2500, 50), (50 * SIZE, SIZE)]
+)
 def test_short_searches_begin_with_a_smaller_population(maxfun, expected):
     assert first_size(policy="ddqn-x", maxfun=maxfun) == expected
     assert first_size(maxfun=maxfun) == expected  # it is the default
@@ -22,10 +27,10 @@ def test_short_searches_begin_with_a_smaller_population(maxfun, expected):
 
 def test_long_searches_begin_with_what_the_policy_was_made_with():
     policy = load_policy("ddqn-x")
-    assert policy.de["final_population"] == 10 and best_policy() == "ddqn-x"
+    assert 2 * FINAL < 20 and SIZE > 50 and best_policy() == "ddqn-x"
     for maxfun in (100 * SHORTEST_SEARCH, 10**5, 10**9):
-        assert population_of(None, "uniform", policy, maxfun) == 100
-        assert first_size(policy=policy, maxfun=maxfun) == 100
+        assert population_of(None, "uniform", policy, maxfun) == SIZE
+        assert first_size(policy=policy, maxfun=maxfun) == SIZE
 
 
 @pytest.mark.parametrize("maxfun", [200, 1000, 10**5])
@@ -44,17 +49,17 @@ def test_the_final_size_that_is_given_has_room_below_the_first():
     assert first_size(maxfun=1000, final_population=30) == 60
     result = minimize(bowl, BOX, maxfun=1000, final_population=30, rng=1, polish=True)
     assert result.population.shape == (30, 4)
-    assert first_size(maxfun=10**5, final_population=30) == 100
+    assert first_size(maxfun=10**5, final_population=30) == SIZE
     for wrong in (5, "many", 20.5):
         for polish in (False, True):
             with pytest.raises(ValueError, match="final_population must be a whole number of at least 6, got"):
                 minimize(bowl, BOX, maxfun=1000, final_population=wrong, polish=polish)
-    with pytest.raises(ValueError, match=r"final_population must be at most population_size \(100\), got 101"):
+    with pytest.raises(ValueError, match=rf"final_population must be at most population_size \({SIZE}\), got 101"):
         minimize(bowl, BOX, maxfun=1000, final_population=101)
 
 
 def test_maxfun_below_the_smallest_population_is_an_error():
-    for options, size in (({}, 20), ({"policy": "random"}, 100), ({"population_size": 50}, 50)):
+    for options, size in (({}, 2 * FINAL), ({"policy": "random"}, 100), ({"population_size": 50}, 50)):
         with pytest.raises(ValueError, match=f"maxfun must be at least the population size {size}, got {size - 1}"):
             minimize(bowl, BOX, maxfun=size - 1, **options)
         assert minimize(bowl, BOX, maxfun=size, rng=1, **options).nfev == size
