@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deddqn.problems import cec2005
-from deddqn.problems.cec2005 import source
+from deddqn.problems import cec2005, get, suite
+from deddqn.problems.cec2005 import TRAIN, source
+from deddqn.problems.cec2005.variants import generator, other_matrices
 
 FUNCTIONS = tuple(range(1, 26))
 UNBOUNDED = (7, 25)
@@ -195,3 +196,34 @@ def test_official_vectors(function):
     expected = np.array(lines[10:20], dtype=np.float64)
     found = [value(function, x) for x in points]
     np.testing.assert_allclose(found, expected, rtol=1e-9 if function == 22 else 1e-11)
+
+
+@pytest.mark.parametrize("name", [f"cec2005:F{n}/v{v}/d{d}" for n in TRAIN for v, d in ((1, 10), (2, 30))])
+def test_a_variant_has_its_optimum_elsewhere(name):
+    """At the new shift, with the same value; on the bounds where the original has it there."""
+    number, _, dimension = name.split(":")[1].split("/")
+    variant, original = get(name, noise=False), get(f"cec2005:{number}/{dimension}")
+    assert variant.name == name and variant.optimum == original.optimum
+    assert variant(variant.optimum_point) == pytest.approx(variant.optimum, abs=1e-7)
+    inside = (variant.optimum_point >= variant.lower) & (variant.optimum_point <= variant.upper)
+    assert inside.all() and not np.array_equal(variant.optimum_point, original.optimum_point)
+    for bound in (variant.lower, variant.upper):
+        assert np.array_equal(variant.optimum_point == bound, original.optimum_point == bound)
+    rng = np.random.default_rng(1)
+    for point in rng.uniform(variant.lower, variant.upper, (20, variant.dimension)):
+        assert variant(point) > variant.optimum
+
+
+def test_variants_differ_and_are_drawn_from_their_numbers():
+    first, again, second = (get(f"cec2005:F10/v{v}/d10") for v in (1, 1, 2))
+    point = np.linspace(-4, 4, 10)
+    assert first(point) == again(point) and len({first(point), second(point), get("cec2005:F10/d10")(point)}) == 3
+    assert first.seed_name == "cec2005:F10/v1" and len(suite("cec2005-varied")) == 128
+    assert get("cec2005:F10/v0/d10").name == "cec2005:F10/d10"
+
+
+def test_rotations_of_variants_keep_the_condition():
+    matrices = np.stack([np.diag([1.0, 5.0, 30.0]), np.eye(3)])
+    turned = other_matrices(matrices, generator(3, 1))
+    assert np.linalg.cond(turned) == pytest.approx(np.linalg.cond(matrices))
+    assert not np.allclose(turned, matrices)

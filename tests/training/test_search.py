@@ -146,6 +146,24 @@ def test_the_richer_portfolio_is_searched_by_its_preset(tmp_path):
     assert policy.portfolio == BEYOND and policy.de == own
 
 
+def test_a_generation_may_run_on_a_sample_of_the_problems(tmp_path):
+    """Drawn for it; the candidates of a generation all run on the same ones, and resuming changes nothing."""
+    settings = {**SMALL, "problems": (*SMALL["problems"], "cec2005:F6/d2", "cec2005:F8/d2"), "sample": 2}
+    found = Search(SearchConfig(**settings), tmp_path / "a", quiet=True)
+    found.pool, drawn = found._references(), []
+    for _ in range(6):
+        drawn.append(found._drawn().tolist())
+        before = found.evaluations
+        found.generation()
+        assert found.evaluations - before <= 2 * settings["candidates"] * settings["budget"]
+    assert all(len(numbers) == 2 and numbers == sorted(numbers) for numbers in drawn)
+    assert len({tuple(numbers) for numbers in drawn}) > 2
+    whole = Search(SearchConfig(**{**settings, "sample": 9}), tmp_path / "b", quiet=True)
+    assert whole._drawn().tolist() == [0, 1, 2, 3]
+    with pytest.raises(ValueError, match="sample must be 0 or more, got -1"):
+        SearchConfig(sample=-1)
+
+
 def test_what_is_kept_averages_the_means(tmp_path):
     """Over the last generations, with equal shares as long as there are fewer; a resumed search goes on with it."""
     whole = Search(SearchConfig(**{**SMALL, "generations": 6, "averaging": 3}), tmp_path / "a", quiet=True)

@@ -65,6 +65,7 @@ class Settings:
     max_seconds: float | None = None
     generations: Annotated[int | None, tyro.conf.arg(help="of the search")] = None
     candidates: Annotated[int | None, tyro.conf.arg(help="of the search, per generation")] = None
+    sample: Annotated[int | None, tyro.conf.arg(help="of the search: problems that a generation draws")] = None
     sigma: Annotated[float | None, tyro.conf.arg(help="of the search: the first standard deviation of a weight")] = None
     facts: Annotated[int | None, tyro.conf.arg(help="how many facts the searched policy weighs")] = None
     pool: Annotated[str | None, tyro.conf.arg(help="CSV of deddqn export: runs that the search is ranked among")] = None

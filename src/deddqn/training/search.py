@@ -48,6 +48,7 @@ class SearchConfig(RunSettings):
     ----------
     suite, problems, portfolio, population_size, budget, .. : as in `TrainingConfig`.
     generations, candidates, repeats : of CMA-ES; runs of a candidate per problem and generation.
+    sample : problems that a generation runs on, drawn for it (0: all).
     sigma : the initial standard deviation of every weight.
     start : name or file of a softmax policy whose weights the search begins with; zeros (the uniform policy) if empty.
     facts : how many of the policy's facts get weights; 8 say how the search goes, the others what a move is made of.
@@ -64,6 +65,7 @@ class SearchConfig(RunSettings):
     generations: int = 100
     candidates: int = 16
     repeats: int = 1
+    sample: int = 0
     sigma: float = 1.0
     start: str = ""
     facts: int = 8
@@ -83,6 +85,7 @@ class SearchConfig(RunSettings):
             check(name, getattr(self, name) >= 1, "at least 1", getattr(self, name))
         check("facts", 1 <= self.facts <= N_FACTS, f"from 1 to {N_FACTS}", self.facts)
         check("candidates", self.candidates >= 4, "at least 4", self.candidates)
+        check("sample", self.sample >= 0, "0 or more", self.sample)
         self.de_config()
         self.operators()
         check("sigma", 0.0 < self.sigma < float("inf"), "a positive number", self.sigma)
@@ -151,7 +154,8 @@ class Search:
         self.pool = np.zeros((len(self.problems), 0))
         self.stopped = False
         position = self._resume() if found else 0
-        total = config.generations * config.candidates * config.repeats * len(self.problems) * config.budget
+        runs = config.candidates * config.repeats * len(self._drawn())
+        total = config.generations * runs * config.budget
         self.log = TrainingLog(self.out, total, position=position, tensorboard=config.tensorboard, quiet=quiet)
         self._started = self._saved_at = time.monotonic()
 
@@ -236,10 +240,12 @@ class Search:
         points = self.cma.ask()
         policies = [softmax_policy(self._weights(point), **self._made_for) for point in points]
         first = self.cma.generation * self.config.repeats
-        found = evaluate_all(policies, self.problems, repeats=self.config.repeats, first=first, **self._settings)
-        everything = np.concatenate([self.pool, *(e.errors for e in found)], axis=1)
+        drawn = self._drawn()
+        problems, pool = [self.problems[k] for k in drawn], self.pool[drawn]
+        found = evaluate_all(policies, problems, repeats=self.config.repeats, first=first, **self._settings)
+        everything = np.concatenate([pool, *(e.errors for e in found)], axis=1)
         scores = np.array([rank_score(e.errors, everything) for e in found])
-        against_pool = float(np.mean([rank_score(e.errors, self.pool) for e in found]))
+        against_pool = float(np.mean([rank_score(e.errors, pool) for e in found]))
         self.cma.tell(points, -scores)
         share = 1.0 / min(self.cma.generation, self.config.averaging)
         self.average = (1.0 - share) * self.average + share * self.cma.mean
@@ -249,6 +255,14 @@ class Search:
         self.log.progress(
             self.evaluations, self.cma.generation, f"rank score {against_pool:.4f}  best {self.best_score:.4f}"
         )
+
+    def _drawn(self) -> np.ndarray:
+        """The numbers of the problems of this generation, in order."""
+        everything = np.arange(len(self.problems))
+        if not 0 < self.config.sample < len(everything):
+            return everything
+        rng = np.random.default_rng([self.config.seed, self.cma.generation, 1])
+        return np.sort(rng.choice(everything, self.config.sample, replace=False))
 
     def validate(self) -> None:
         """Score the average of the means on other seeds; keep it if it is the best so far."""

@@ -19,6 +19,7 @@ from deddqn.problems.cec2005.layout import Array, work_size
 from deddqn.problems.cec2005.mixtures import MIXTURES
 from deddqn.problems.cec2005.packing import pack
 from deddqn.problems.cec2005.source import read
+from deddqn.problems.cec2005.variants import generator, other_matrices, other_shifts
 
 Kernel = Callable[[Array, Array, Array, float], float]
 
@@ -163,8 +164,8 @@ TABLE: Final = {
 
 
 @cache
-def load(function: int, dimension: int) -> Definition:
-    """Return CEC2005 function number `function` at `dimension`.
+def load(function: int, dimension: int, variant: int = 0) -> Definition:
+    """Return CEC2005 function number `function` at `dimension`; as a `variant` with other shifts and rotations.
 
     Raises
     ------
@@ -177,9 +178,14 @@ def load(function: int, dimension: int) -> Definition:
         raise ValueError(f"dimension must be one of {', '.join(map(str, DIMENSIONS))}, got {dimension!r}")
     entry = TABLE[function]
     shifts = _shifts(entry.shift_of, dimension)
+    matrices = _matrices(entry.matrix_of, dimension) if entry.matrix_of else None
+    if variant:
+        rng = generator(entry.shift_of, variant)
+        shifts = other_shifts(shifts, entry.box, rng)
+        matrices = None if matrices is None else other_matrices(matrices, rng)
     return Definition(
         kernel=entry.kernel,
-        data=_data(function, dimension, shifts),
+        data=_data(function, dimension, shifts, matrices),
         work_size=work_size(dimension),
         lower=_read_only(np.full(dimension, entry.box[0])),
         upper=_read_only(np.full(dimension, entry.box[1])),
@@ -202,7 +208,7 @@ def _shifts(function: int, dimension: int) -> Array:
     return shifts
 
 
-def _data(function: int, dimension: int, shifts: Array) -> Array:
+def _data(function: int, dimension: int, shifts: Array, matrices: Array | None) -> Array:
     """Return the flat data of a function at `dimension`."""
     entry = TABLE[function]
     mixture = MIXTURES.get(function)
@@ -210,7 +216,7 @@ def _data(function: int, dimension: int, shifts: Array) -> Array:
         bias=entry.optimum,
         noise=entry.noise,
         shifts=np.vstack([np.sin(shifts), np.cos(shifts)]) if function == 12 else shifts,
-        matrices=_matrices(entry.matrix_of, dimension) if entry.matrix_of else None,
+        matrices=matrices,
         rounded=mixture is not None and mixture.rounded,
         fields=mixture.fields(dimension) if mixture is not None else None,
     )
