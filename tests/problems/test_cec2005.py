@@ -220,6 +220,15 @@ def test_variants_differ_and_are_drawn_from_their_numbers():
     assert first(point) == again(point) and len({first(point), second(point), get("cec2005:F10/d10")(point)}) == 3
     assert first.seed_name == "cec2005:F10/v1" and len(suite("cec2005-varied")) == 128
     assert get("cec2005:F10/v0/d10").name == "cec2005:F10/d10"
+    corner, original = get("cec2005:F5/v1/d2"), get("cec2005:F5/d2")  # its optimum is in a corner
+    assert np.array_equal(corner.optimum_point, original.optimum_point) and corner(np.ones(2)) != original(np.ones(2))
+
+
+@pytest.mark.parametrize("dimension", cec2005.DIMENSIONS)
+def test_every_function_has_variants(dimension):
+    for number in FUNCTIONS:
+        variant = get(f"cec2005:F{number}/v3/d{dimension}", noise=False)
+        assert variant(variant.optimum_point) == pytest.approx(variant.optimum, abs=1e-6), variant.name
 
 
 def test_rotations_of_variants_keep_the_condition():

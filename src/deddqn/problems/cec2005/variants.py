@@ -18,6 +18,8 @@ def generator(function: int, variant: int) -> np.random.Generator:
 def other_shifts(shifts: Array, box: tuple[float, float], rng: np.random.Generator) -> Array:
     """Return shift vectors from the range of the given ones; what is on the bounds, or 0 as a whole, stays there."""
     kept = np.isin(shifts, box) | ~shifts.any(axis=1, keepdims=True)
+    if kept.all():
+        return shifts
     free = shifts[~kept]
     return np.where(kept, shifts, rng.uniform(free.min(), free.max(), shifts.shape))
 
