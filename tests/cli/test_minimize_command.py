@@ -201,7 +201,7 @@ def test_bad_commands(folder, capsys):
         ([f"{folder}:bowl", "--bounds", "0,1;0,1", "--dimension", "3"], "dimension must be 2 as in the bounds, got 3"),
         ([f"{folder}:bowl", "--bounds", "0,1", "--dimension", "0"], "dimension must be at least 1, got 0"),
         (["cec2005:F9/d10", "--policy", "rndom"], "did you mean 'random'?"),
-        (["cec2005:F9/d10", "--maxfun", "19"], "maxfun must be at least the population size 20, got 19"),
+        (["cec2005:F9/d10", "--maxfun", "5"], "maxfun must be at least the population size"),
         (["cec2005:F9/d10", "--maxfun", "50", "--policy", "random"], "least the population size 100, got 50"),
         (["cec2005:F9/d10", "--workers", "0"], "workers must be -1"),
         (["cec2005:F9/d10", "--seed", "-1"], "seed must be at least 0, got -1"),
