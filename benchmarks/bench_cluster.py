@@ -22,7 +22,7 @@ from benchmarks.bars import Bar, print_bars
 
 PROBLEMS = tuple(f"cec2005:F{n}/d{d}" for d in (10, 30) for n in (10, 15))
 METHODS = ("random", "de1", "de2", "de3", "de4", "pm-adapss", "f-auc", "rec-pm")
-RUNS, BUDGET = 25, 10_000
+RUNS, BUDGET = 80, 10_000
 ACTORS, LANES, DECISIONS = 4, 256, 25
 SECONDS = 10.0
 PAPER_EVALUATIONS = 6.05e8
@@ -81,7 +81,14 @@ def comparisons(folder: Path) -> list[Bar]:
     busy = f"wall {one:.1f} s and {two:.1f} s; CPU of the runs {one_cpu:.1f} s and {two_cpu:.1f} s"
     return [
         Bar("overhead per job, chunked", 1e3 * each, 5.0, "ms"),
-        Bar("8 DE methods x 4 problems x 25 runs, two nodes of one core against one", one / two, 1.7, "x", False, busy),
+        Bar(
+            f"8 DE methods x 4 problems x {RUNS} runs, two nodes of one core against one",
+            one / two,
+            1.7,
+            "x",
+            False,
+            busy,
+        ),
     ]
 
 
