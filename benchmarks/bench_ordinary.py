@@ -13,13 +13,11 @@ from scipy.optimize import differential_evolution
 
 import deddqn
 from benchmarks.bars import Bar, print_bars
-from deddqn.experiments.statistics.pairwise import mann_whitney
-from deddqn.experiments.statistics.posthoc import holm
+from deddqn.experiments.statistics import SOLVED, holm, mann_whitney
 
 RUNS = 11
 SIZES = ((1, 1_000), (2, 1_000), (5, 5_000), (10, 10_000), (30, 20_000), (100, 20_000))
 LONG = ((5, 100_000), (10, 100_000))
-SOLVED = 1e-8
 Function = Callable[[np.ndarray], float]
 
 
