@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,14 +10,15 @@ import numpy as np
 import pytest
 
 from deddqn.de import BEYOND, DEConfig, Portfolio
-from deddqn.de.state import Count, End
+from deddqn.de.state import Count, End, Model
 from deddqn.de.strategies import STRATEGIES
 from deddqn.engine import EpisodeSpec
 from deddqn.engine.episode import write_episode
 from deddqn.engine.loop import start
 from deddqn.engine.memory import view_episode
 from deddqn.engine.outside import ask_points, finish_if_over, note_value, observe, settle_next, tell_value
-from deddqn.policies import load_policy
+from deddqn.policies import CompiledPolicy, load_policy, softmax_policy
+from deddqn.policies.softmax import N_FACTS
 from deddqn.problems import Problem
 from deddqn.streams import Stream
 from tests.engine.streams_by_hand import RawStream
@@ -46,6 +48,28 @@ PBEST: Entries = [("curr-to-pbest/1", 0.6, 0.9, "CR"), ("rand-to-pbest/1", 0.8, 
 GAUSS: Entries = [("gauss", 1.3, 1.0), ("gauss", 0.9, 0.5, "F+CR"), ("curr-to-best/1", 0.5, 0.5, "F+CR")]
 BOLD: Entries = [("best/1", 1.0, 1.0, "F"), ("best/1", 0.4, 0.2, "F+CR")]
 TWELVE: Entries = list(BEYOND.values)
+CMA: Entries = [("cma", 1.0, 1.0)]
+CMA_BESIDE: Entries = [
+    ("rand/1", 0.5, 0.9),
+    ("cma", 1.0, 1.0),
+    ("curr-to-pbest/1", 0.5, 0.5, "F+CR"),
+    ("cma", 0.8, 0.6, "F+CR"),
+    ("gauss", 1.0, 1.0),
+]
+PAPER_TWO: Entries = [("rand/1", 0.5, 0.9), ("rand-to-best/2", 0.5, 1.0)]
+
+def slanting(x: np.ndarray) -> float:
+    """An ellipsoid that is not parallel to the axes, with its optimum where small numbers keep their digits: at 0."""
+    return float(np.sum(4.0 ** np.arange(x.size) * np.cumsum(x) ** 2))
+
+
+def slope(x: np.ndarray) -> float:
+    return float(np.sum(x))
+
+
+def noise(x: np.ndarray) -> float:
+    """Nothing to learn, and seldom anything better."""
+    return math.sin(1e6 * float(np.sum(x)))
 
 
 @dataclass(frozen=True)
@@ -64,6 +88,7 @@ class Scenario:
     target_error: float = 1e-8
     seed: int = 1
     window: int = 12
+    bounded: bool = True
     ends: End = End.BUDGET
 
     def __str__(self) -> str:
@@ -74,8 +99,10 @@ class Scenario:
 
 
 FEATURES_EVERY = 7
+OUTLOOK_TOLERANCE = 1e-10  # distances between points that are close lose digits, and enter with their eighth power
 SHRINK = {"final_population": 6}
 RESTARTING = {"restart_tolerance": 0.2}
+TWO, FOUR = {"foresight": 2}, {"foresight": 4}
 SCENARIOS = [
     Scenario(sphere, 20, 3, CONSTANT, 400),
     Scenario(rastrigin, 12, 10, CONSTANT, 300, SHRINK, repair="reflect"),
@@ -111,7 +138,59 @@ SCENARIOS = [
     Scenario(sphere, 20, 2, TWELVE, 3000, SHRINK, optimum=0.0, target_error=1e-4, ends=End.TARGET),
     Scenario(sphere, 20, 2, TWELVE, 3000, SHRINK, optimum=0.0, target_error=1e-4, deferred=True, ends=End.TARGET),
     Scenario(rastrigin, 8, 2, BOLD, 3000, RESTARTING, optimum=-330.0, target_error=0.9, seed=2, ends=End.TARGET),
+    # a distribution that learns, alone and beside others
+    Scenario(slanting, 8, 1, CMA, 600, deferred=True),
+    Scenario(slanting, 10, 3, CMA, 300),
+    Scenario(slope, 10, 3, CMA, 200, bounded=False),
+    Scenario(slope, 10, 10, CMA, 120, bounded=False, deferred=True, seed=3),
+    Scenario(noise, 9, 1, CMA, 400, deferred=True),
+    Scenario(slanting, 20, 10, CMA, 400, deferred=True),
+    Scenario(slanting, 12, 2, CMA_BESIDE, 200, bounded=False),
+    Scenario(sphere, 30, 2, CMA, 300, SHRINK, deferred=True, repair="midpoint"),
+    Scenario(rastrigin, 12, 3, CMA, 300, SHRINK, repair="midpoint"),
+    Scenario(slanting, 20, 10, CMA_BESIDE, 400, SHRINK),
+    Scenario(rastrigin, 15, 3, CMA_BESIDE, 300, {**SHRINK, "archive": 2.6}, deferred=True, repair="reflect"),
+    Scenario(holes, 14, 2, CMA_BESIDE, 200, SHRINK),
+    Scenario(holes, 14, 10, CMA, 200, deferred=True),
+    Scenario(never_finite, 10, 2, CMA_BESIDE, 150, SHRINK),
+    Scenario(rarely_finite, 10, 1, CMA, 200, SHRINK, seed=8),
+    Scenario(constant, 12, 2, CMA, 200, SHRINK),
+    Scenario(terraces, 9, 1, CMA_BESIDE, 500, deferred=True),
+    Scenario(huge, 12, 2, CMA, 150, SHRINK),
+    Scenario(widest, 12, 3, CMA_BESIDE, 200, SHRINK, deferred=True),
+    Scenario(sphere, 10, 2, CMA_BESIDE, 300, RESTARTING),
+    Scenario(holes, 12, 3, CMA, 400, {**SHRINK, **RESTARTING}, deferred=True, seed=3),
+    Scenario(sphere, 20, 2, CMA_BESIDE, 2000, SHRINK, optimum=0.0, target_error=1e-3, ends=End.TARGET),
+    # several trials of a move, of which one is picked
+    Scenario(sphere, 20, 2, PAPER_TWO, 150, TWO),
+    Scenario(rastrigin, 12, 3, PAPER_TWO, 150, {**FOUR, **SHRINK}, deferred=True, repair="midpoint"),
+    Scenario(slanting, 20, 10, CMA_BESIDE, 200, {**FOUR, **SHRINK}),
+    Scenario(rastrigin, 15, 3, PBEST, 250, {**TWO, **SHRINK, "archive": 0.4}, deferred=True, repair="reflect"),
+    Scenario(rastrigin, 15, 2, CMA_BESIDE, 200, {**TWO, **SHRINK}, repair="midpoint"),
+    Scenario(sphere, 12, 1, GAUSS, 120, FOUR, deferred=True),
+    Scenario(slanting, 10, 3, CMA, 200, TWO, bounded=False),
+    Scenario(sphere, 10, 2, TWELVE, 150, {**FOUR, **SHRINK}, repair="reflect"),
+    Scenario(sphere, 10, 10, CONSTANT, 100, {**TWO, "pbest": 0.5}, deferred=True),
+    Scenario(holes, 14, 2, CMA_BESIDE, 200, {**FOUR, **SHRINK}),
+    Scenario(holes, 12, 3, CMA_BESIDE, 250, {**TWO, **SHRINK, **RESTARTING}, deferred=True, seed=3),
+    Scenario(rarely_finite, 10, 1, PBEST, 200, {**FOUR, **SHRINK}, seed=8),
+    Scenario(never_finite, 10, 10, PBEST, 100, {**TWO, **SHRINK}, deferred=True),
+    Scenario(never_finite, 10, 2, CONSTANT, 100, FOUR),
+    Scenario(constant, 12, 2, CMA_BESIDE, 150, {**TWO, **SHRINK}),
+    Scenario(terraces, 10, 1, PBEST, 300, {**FOUR, **RESTARTING}),
+    Scenario(huge, 12, 2, CMA_BESIDE, 120, TWO, deferred=True),
+    Scenario(sphere, 12, 2, TWELVE, 33, {**FOUR, **SHRINK}, deferred=True),
+    Scenario(sphere, 12, 2, PBEST, 2000, {**FOUR, **SHRINK}, optimum=0.0, target_error=1e-2, ends=End.TARGET),
+    Scenario(sphere, 12, 2, TWELVE, 2000, TWO, deferred=True, optimum=0.0, target_error=1e-2, ends=End.TARGET),
 ]
+
+
+def policy_for(scenario: Scenario) -> CompiledPolicy:
+    """Where several trials are made, one that picks; how it chooses is taken from it."""
+    if "foresight" not in scenario.more:
+        return load_policy("random")
+    weights = np.random.default_rng(scenario.seed).normal(size=(len(scenario.portfolio), N_FACTS))
+    return softmax_policy(weights, portfolio=Portfolio(scenario.portfolio))
 
 
 class Comparison:
@@ -121,6 +200,7 @@ class Comparison:
         self.scenario = scenario
         box = [(-5.0 - 0.25 * d, 5.0 + 0.5 * d) for d in range(scenario.dimension)]
         problem = Problem.from_function(scenario.objective, box, optimum=scenario.optimum)
+        problem.bounded = scenario.bounded
         config = DEConfig(
             population_size=scenario.population,
             budget=scenario.budget,
@@ -131,7 +211,7 @@ class Comparison:
         )
         self.spec = EpisodeSpec(
             problem=problem,
-            policy=load_policy("random"),
+            policy=policy_for(scenario),
             portfolio=Portfolio(scenario.portfolio),
             config=config,
             seed=scenario.seed,
@@ -146,9 +226,14 @@ class Comparison:
         self.stream = RawStream(self.search.streams[Stream.SEARCH])
         self.initial_stream = RawStream(self.search.streams[Stream.INIT])
         self.order = np.random.default_rng(scenario.seed)
+        self.picked: list[int] = []
+        self.blind = False  # the policy knows that no value was finite: it picks the first trial
+        open_side = None if scenario.bounded else np.full(scenario.dimension, np.inf)
         self.reference = BeyondReference(
             lower=problem.lower,
             upper=problem.upper,
+            search_lower=None if open_side is None else -open_side,
+            search_upper=open_side,
             portfolio=scenario.portfolio,
             source=self.stream,
             initial_source=self.initial_stream,
@@ -191,6 +276,7 @@ class Comparison:
         if reference.current_generation:
             return
         self.compare_learned(where)
+        self.compare_distribution(where)
         if reference.origin is not None:
             assert self.count(Count.RENUMBERED), where
             equal(search.origin[:size], reference.origin, f"{where}: origin")
@@ -207,21 +293,72 @@ class Comparison:
             near(search.scale_means, scales, f"{where}: means of F")
             near(search.crossover_means, rates, f"{where}: means of CR", absolute=TOLERANCE)
 
+    def compare_distribution(self, where: str) -> None:
+        search, reference = self.search, self.reference.distribution
+        model = search.model
+        equal(model[Model.BEGUN], reference.begun, f"{where}: beginnings")
+        if reference.begun == 0:
+            return
+        equal(model[Model.SIGMA] > 0.0, reference.alive, f"{where}: alive")
+        equal(model[Model.LAMBDA], reference.sample_size, f"{where}: lambda")
+        equal(model[Model.UPDATES], reference.updates, f"{where}: updates")
+        equal(model[Model.STALE], reference.stale, f"{where}: stale")
+        equal(model[Model.BEST], reference.best, f"{where}: best value of the distribution")
+        equal(model[Model.SAMPLES], len(reference.waiting), f"{where}: samples")
+        for k, (value, point) in enumerate(reference.waiting):
+            equal(search.model_values[k], value, f"{where}: value of sample {k}")
+            equal(search.model_points[k], point, f"{where}: sample {k}")
+        deviations = np.sqrt(np.diag(reference.covariance))
+        if reference.alive:
+            near(model[Model.SIGMA], reference.sigma, f"{where}: sigma")
+            near(np.tril(search.model_factor), reference.factor, f"{where}: A", absolute=TOLERANCE * deviations.max())
+        means = (each / (reference.sigma * deviations) for each in (search.model_mean, reference.mean))
+        near(*means, f"{where}: mean in deviations", absolute=TOLERANCE)
+        covariances = (
+            np.tril(each / np.outer(deviations, deviations)) for each in (search.model_covariance, reference.covariance)
+        )
+        near(*covariances, f"{where}: C as correlations", absolute=TOLERANCE)
+        near(search.path_sigma, reference.path_sigma, f"{where}: path of sigma", absolute=TOLERANCE)
+        paths = (each / deviations for each in (search.path_covariance, reference.path_covariance))
+        near(*paths, f"{where}: path of C in deviations", absolute=TOLERANCE)
+
     def decide(self, i: int) -> np.ndarray:
         where = f"generation {self.reference.generation}, individual {i}"
-        search, rows = self.search, self.episode.observer
-        donors = self.stream.donors(i, self.reference.population_size)
-        equal(search.donors[i], donors, f"{where}: donors")
-        if (self.reference.evaluations + i) % FEATURES_EVERY == 0:  # the reference takes its time for them
+        search, reference, rows = self.search, self.reference, self.episode.observer
+        op, donors = int(search.choices[i]), self.stream.donors(i, reference.population_size)
+        if (reference.evaluations + i) % FEATURES_EVERY == 0:  # the reference takes its time for them
             features = rows.states[i] if self.scenario.deferred else rows.features
-            near(features, self.reference.features(i, donors), f"{where}: features", absolute=TOLERANCE)
-        expected = self.reference.drawn_trial(i, donors, int(search.choices[i]))
+            near(features, reference.features(i, donors), f"{where}: features", absolute=TOLERANCE)
+        if self.spec.picks:
+            expected, donors = self.pick(i, op, donors, where)
+        else:
+            expected = reference.drawn_trial(i, donors, op)
+        equal(search.donors[i], donors, f"{where}: donors")
         near(search.trials[i], expected, f"{where}: trial", absolute=TOLERANCE)
         return search.trials[i].copy()
+
+    def pick(self, i: int, op: int, donors: list[int], where: str) -> tuple[np.ndarray, list[int]]:
+        """The trial with the highest outlook, and the donors that were drawn last."""
+        search, reference = self.search, self.reference
+        foreseen = reference.foresee(i, donors, op)
+        outlooks = [reference.outlook(trial.point) for trial in foreseen]
+        if not self.scenario.deferred:
+            near(search.foreseen, [trial.point for trial in foreseen], f"{where}: foreseen", absolute=TOLERANCE)
+            np.testing.assert_allclose(search.outlook, outlooks, rtol=0.0, atol=OUTLOOK_TOLERANCE, err_msg=where)
+        highest = [k for k, outlook in enumerate(outlooks) if outlook >= max(outlooks) - OUTLOOK_TOLERANCE]
+        if self.blind:
+            highest = [0]
+        elif not self.scenario.deferred:
+            highest = [int(np.argmax(search.outlook))]
+        away = [float(np.abs(foreseen[k].point - search.trials[i]).max()) for k in highest]
+        picked = highest[int(np.argmin(away))]  # digits may decide where outlooks are equal
+        self.picked.append(picked)
+        return reference.take_foreseen(i, picked), list(foreseen[-1].donors)
 
     def check_settled(self, i: int, point: np.ndarray, value: float) -> None:
         where = f"generation {self.reference.generation}, individual {i}, settled"
         rewards = self.reference.commit(i, int(self.search.choices[i]), point, value)
+        self.blind = self.reference.f_bsf == math.inf
         compare_rewards(self.episode, i, "R2", rewards, where)
         compare_after_settling(self.episode, self.reference, where)
 
@@ -247,6 +384,7 @@ class Comparison:
                 self.check_settled(i, points[i], values[i])
         assert finish_if_over(self.arena)
         self.reference.commit(size - 1, int(self.search.choices[size - 1]), points[-1], values[-1])
+        self.blind = self.reference.f_bsf == math.inf
         self.compare_generation("after the generation")
 
     def new_population(self) -> None:
@@ -290,6 +428,10 @@ def test_every_step_of_a_run(scenario: Scenario) -> None:
         assert reference.restarts > 0
     if scenario.more.get("archive") == 0.3:
         assert len(reference.archive) == 6
+    if scenario.portfolio is CMA and scenario.objective in (constant, noise):
+        assert reference.distribution.begun > 1
+    if scenario.more.get("foresight", 1) > 1 and scenario.objective is not never_finite:
+        assert set(comparison.picked) == set(range(scenario.more["foresight"]))
 
 
 def test_the_scenarios_cover_the_matrix() -> None:
@@ -298,6 +440,14 @@ def test_the_scenarios_cover_the_matrix() -> None:
         assert {entry[0] for s in chosen for entry in s.portfolio} == set(STRATEGIES)
         assert {s.dimension for s in chosen} >= {1, 2, 10}
         assert {s.ends for s in chosen} == {End.BUDGET, End.TARGET}
+        foreseeing = [s for s in chosen if "foresight" in s.more]
+        sampling = [s for s in chosen if any(entry[0] == "cma" for entry in s.portfolio)]
+        for special in (foreseeing, sampling):
+            assert {s.dimension for s in special} >= {1, 2, 3, 10}
+            assert {s.repair for s in special} == {"clip", "reflect", "midpoint"}
+            assert {"restart_tolerance", "final_population"} <= {name for s in special for name in s.more}
+        assert {s.more["foresight"] for s in foreseeing} == {2, 4}
+        assert {entry[0] for s in foreseeing for entry in s.portfolio} == set(STRATEGIES)
 
 
 def test_the_paper_is_a_special_case() -> None:

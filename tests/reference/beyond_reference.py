@@ -1,19 +1,22 @@
-"""The search beyond the paper, as plainly as `de_reference`: archive, adapted F and CR, shrinking and new populations.
+"""The search beyond the paper, as plainly as `de_reference`: archive, adapted F and CR, shrinking and new populations,
+foresight.
 
 What is random comes from a source of raw numbers that is handed in (``integer_below``, ``uniform``, ``normal``,
-``mask``, ``population``); the reference says what is drawn, and in which order. Everything else follows the papers:
-JADE (Zhang and Sanderson 2009) for pbest and archive, SHADE (Tanabe and Fukunaga 2013) for F and CR, L-SHADE (2014)
-for the size of the population. The Gaussian sample is formed from its mean and the deviations from it.
+``donors``, ``mask``, ``population``); the reference says what is drawn, and in which order. Everything else follows the
+papers: JADE (Zhang and Sanderson 2009) for pbest and archive, SHADE (Tanabe and Fukunaga 2013) for F and CR, L-SHADE
+(2014) for the size of the population. The Gaussian sample is formed from its mean and the deviations from it;
+`cma_reference` has the distribution that learns; it begins anew after a new population.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .cma_reference import Distribution
 from .de_reference import FloatArray, ReferenceRun, clipped, improvement, mutant, stored_value
 
 MEMORY = 6
@@ -34,8 +37,18 @@ def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float:
     return math.fsum(w * v for v, w in zip(values, weights, strict=True)) / math.fsum(weights)
 
 
+class Foreseen(NamedTuple):
+    """One of several trials of a move, and the donors, F and CR that it was made with."""
+
+    point: FloatArray
+    donors: Sequence[int]
+    used: tuple[float, float]
+
+
 class BeyondReference(ReferenceRun):
-    """A reference run with the settings beyond the paper. ``trial`` and ``commit`` are called as in `ReferenceRun`."""
+    """A reference run with the settings beyond the paper. ``commit`` is called as in `ReferenceRun`; before it comes
+    ``drawn_trial``, or with foresight ``foresee`` and ``take_foreseen``.
+    """
 
     def __init__(
         self,
@@ -47,6 +60,7 @@ class BeyondReference(ReferenceRun):
         pbest: float = 0.11,
         archive: float = 1.0,
         restart_tolerance: float = 0.0,
+        foresight: int = 1,
         **settings: Any,
     ) -> None:
         super().__init__(portfolio=[entry[:3] for entry in portfolio], **settings)
@@ -55,7 +69,9 @@ class BeyondReference(ReferenceRun):
         self.first_population = self.population_size
         self.final_population = final_population or self.population_size
         self.pbest, self.archive_rate, self.restart_tolerance = pbest, archive, restart_tolerance
+        self.foresight = foresight
         self.uses_archive = any("pbest" in entry[0] for entry in portfolio)
+        self.distribution = Distribution(self.upper - self.lower)
         self.restarts = 0
         self.waiting = False  # for the values of a new population
         self.origin: list[int] | None = None  # old numbers, where the last generation changed them
@@ -136,6 +152,8 @@ class BeyondReference(ReferenceRun):
                 return points[0] + scale * (guide - points[0] + points[1] - other)
             if strategy == "gauss":
                 return self._gaussian_sample(scale)
+            if strategy == "cma":
+                return self._sample(scale)
         return mutant(strategy, scale, parent, best, points)
 
     def _guide(self) -> FloatArray:
@@ -148,11 +166,46 @@ class BeyondReference(ReferenceRun):
         place = self.source.integer_below(left + len(self.archive))
         return parent if place < left else self.archive[place - left]
 
+    def _better_half(self) -> FloatArray:
+        return self.population[self._ranking()[: self.population_size // 2]]
+
     def _gaussian_sample(self, scale: float) -> FloatArray:
-        better = self.population[self._ranking()[: self.population_size // 2]]
+        better = self._better_half()
         deviations = better - better.mean(axis=0)
         numbers = np.array([self.source.normal() for _ in better])
         return better.mean(axis=0) + scale * (numbers @ deviations) / math.sqrt(len(better))
+
+    def _sample(self, scale: float) -> FloatArray:
+        if not self.distribution.alive:
+            self.distribution.begin(self._better_half())
+        return self.distribution.sample(scale, np.array([self.source.normal() for _ in range(self.dimension)]))
+
+    # -- foresight
+
+    def foresee(self, i: int, donors: Sequence[int], op: int) -> list[Foreseen]:
+        """The trials of parent i by one operator: the first with these donors, the others with new ones."""
+        self.foreseen: list[Foreseen] = []
+        for k in range(self.foresight):
+            own = donors if k == 0 else self.source.donors(i, self.population_size)
+            point = self.drawn_trial(i, own, op)
+            self.foreseen.append(Foreseen(point, own, self.used[i]))
+        return self.foreseen
+
+    def take_foreseen(self, i: int, k: int) -> FloatArray:
+        """The trial that was picked."""
+        self.used[i] = self.foreseen[k].used
+        return self.foreseen[k].point
+
+    def outlook(self, point: FloatArray) -> float:
+        """The mean rank of the parents, 1 for the best and 0 for the worst, weighted by distance^-8."""
+        widths = self.upper - self.lower
+        extended = widths > 0.0
+        away = (self.population[self._ranking()] - point)[:, extended] / widths[extended]
+        distances = [math.hypot(*row) for row in away]
+        ranks = np.linspace(1.0, 0.0, self.population_size)
+        nearest = min(distances)
+        weights = [1.0 if distance == nearest else (nearest / distance) ** 8 for distance in distances]
+        return weighted_mean(ranks.tolist(), weights)
 
     # -- the end of a generation
 
@@ -171,6 +224,8 @@ class BeyondReference(ReferenceRun):
         if i == 0:
             self.told: list[float] = []
         self.told.append(stored_value(value))
+        if self.portfolio[op][0] == "cma":
+            self.distribution.take(stored_value(value), np.array(trial_point))
         return super().commit(i, op, trial_point, value)
 
     def _finish_generation(self) -> None:
@@ -223,6 +278,7 @@ class BeyondReference(ReferenceRun):
         self.fitness = np.full(self.population_size, math.inf)
         self.origin = [-1] * self.population_size
         self._forget()
+        self.distribution.alive = False
         self.restarts += 1
         self.waiting = True
 

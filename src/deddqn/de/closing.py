@@ -10,6 +10,7 @@ from numba import njit, types
 
 from deddqn.compiled import INNER, Kernel, caller_of, copy
 from deddqn.de.config import DEConfig
+from deddqn.de.cma import collect_samples
 from deddqn.de.parameters import learn_parameters
 from deddqn.de.pick import archive_parent
 from deddqn.de.population import restart_if_converged, shrink_population
@@ -53,6 +54,7 @@ def learn_and_replace(search):
     """Learn F and CR, keep what is replaced, replace, shrink."""
     search.counts[Count.RENUMBERED] = 0
     learn_parameters(search)
+    collect_samples(search, True)
     archive_parents(search)
     replace_parents(search)
     shrink_population(search)
@@ -77,7 +79,7 @@ def close_or_restart(address):
 def closing_of(portfolio: Portfolio, config: DEConfig) -> Kernel:
     """The kernel that closes the generations of a run."""
     sizes = search_sizes(portfolio, config, 1)
-    plain = sizes["rows"] == sizes["NP"] and not sizes["renumbered"] and not sizes["adapted"]
+    plain = sizes["rows"] == sizes["NP"] and not (sizes["renumbered"] or sizes["adapted"] or sizes["model_D"])
     if config.restart_tolerance > 0.0:
         return close_or_restart
     return close_paper if plain else close_any

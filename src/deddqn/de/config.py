@@ -13,6 +13,7 @@ REPAIRS = ("clip", "reflect", "midpoint")
 UPDATINGS = ("sequential", "deferred")
 SMALLEST_POPULATION = 6  # a parent and five donors
 LARGEST_ARCHIVE = 100.0  # populations
+MOST_TRIALS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,7 @@ class DEConfig:
     archive : size of the archive of replaced parents, as a multiple of the population in use.
     restart_tolerance : a population whose values and coordinates have come as close as this, relative to the range
         of all values so far and to the box, is replaced by a new one; 0 never restarts.
+    foresight : trials that are made of a chosen move, from 1 to 16; a policy that picks evaluates one of them.
     """
 
     population_size: int = 100
@@ -45,6 +47,7 @@ class DEConfig:
     pbest: float = 0.11
     archive: float = 1.0
     restart_tolerance: float = 0.0
+    foresight: int = 1
 
     def __post_init__(self) -> None:
         donors = " (a parent and five donors)"
@@ -58,6 +61,9 @@ class DEConfig:
             raise choice_error("repair", self.repair, REPAIRS)
         if self.updating not in UPDATINGS:
             raise choice_error("updating", self.updating, UPDATINGS)
+        check_whole_number("foresight", self.foresight, 1, " trial of a move")
+        if self.foresight > MOST_TRIALS:
+            raise ValueError(f"foresight must be at most {MOST_TRIALS} trials of a move, got {self.foresight}")
         self._check_population()
 
     def _check_population(self) -> None:
@@ -81,7 +87,7 @@ class DEConfig:
         return {name: getattr(self, name) for name in OWN_SETTINGS if getattr(self, name) != getattr(paper, name)}
 
 
-OWN_SETTINGS = ("population_size", "final_population", "pbest", "archive", "restart_tolerance", "repair")
+OWN_SETTINGS = ("population_size", "final_population", "pbest", "archive", "restart_tolerance", "repair", "foresight")
 """The settings that belong to a policy: they go into its file, and are the defaults of runs with it."""
 
 

@@ -10,18 +10,19 @@ from numba import njit, types
 
 from deddqn.compiled import INNER, Kernel, caller_of
 from deddqn.de.gauss import sample_better_half
+from deddqn.de.cma import sample_model
 from deddqn.de.parameters import parameters_of
 from deddqn.de.pick import ARCHIVE_DONOR, draw_from_archive, draw_guide
 from deddqn.de.portfolio import Portfolio
 from deddqn.de.state import SEARCH, Count
-from deddqn.de.strategies import GAUSS, PAPER_STRATEGIES, STRATEGIES, mutate, mutate_further
+from deddqn.de.strategies import CMA, GAUSS, PAPER_STRATEGIES, STRATEGIES, mutate, mutate_further
 
 MOVE_SIGNATURE = types.float64(types.int64, types.int64, types.int64)
 """move(address of the search, i, op) -> CR of the trial"""
 
 call_move = caller_of(MOVE_SIGNATURE)
 SEARCH_AT = SEARCH.at
-GAUSS_CODE = STRATEGIES.index(GAUSS)
+GAUSS_CODE, CMA_CODE = STRATEGIES.index(GAUSS), STRATEGIES.index(CMA)
 
 
 @njit(**INNER)
@@ -41,6 +42,9 @@ def any_move(address, i, op):
     scale, crossover = parameters_of(search, i, op)
     if code == GAUSS_CODE:
         sample_better_half(search, scale, search.trials[i])
+        return crossover
+    if code == CMA_CODE:
+        sample_model(search, scale, search.trials[i])
         return crossover
     if ARCHIVE_DONOR[code] >= 0:
         guide = draw_guide(search)

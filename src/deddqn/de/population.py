@@ -14,7 +14,7 @@ from deddqn.compiled import INNER, copy, fill
 from deddqn.de.draw import draw_population
 from deddqn.de.parameters import forget_lessons
 from deddqn.de.pick import trim_archive
-from deddqn.de.state import Count, Mark, archive_room
+from deddqn.de.state import Count, Mark, Model, archive_room
 from deddqn.de.statistics import rank_parents
 from deddqn.de.targets import target_reached
 
@@ -89,6 +89,7 @@ def restart_if_converged(search):
         search.fitness[i] = math.inf
         search.origin[i] = -1
     forget_lessons(search)
+    search.model[Model.SIGMA] = 0.0
     counts[Count.ARCHIVED] = counts[Count.INITIALISED] = 0
     counts[Count.RENUMBERED] = 1
     counts[Count.RESTARTS] += 1

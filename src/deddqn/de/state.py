@@ -5,6 +5,7 @@ A run is saved, copied, sent to another process or stacked into lanes by handlin
 
 from __future__ import annotations
 
+import math
 from enum import IntEnum
 
 import numpy as np
@@ -13,12 +14,13 @@ from numba import njit
 from deddqn.compiled import ENGINE
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import Portfolio
-from deddqn.de.strategies import ARCHIVE_DONORS, GAUSS
+from deddqn.de.strategies import ARCHIVE_DONORS, CMA, GAUSS
 from deddqn.records import Field, Layout
 from deddqn.streams import STATE_WORDS, Stream
 
 DONORS = 5
 MEANS = 6  # remembered per operator (H of L-SHADE)
+LARGEST_LAMBDA = 8  # of the strategy cma, in units of its first one
 
 
 class Count(IntEnum):
@@ -90,6 +92,19 @@ class Lesson(IntEnum):
     CROSSOVER = 4
 
 
+class Model(IntEnum):
+    """Floats of the strategy cma."""
+
+    SIGMA = 0  # 0: the distribution has to begin anew
+    SAMPLES = 1  # waiting
+    UPDATES = 2  # since it began
+    STALE = 3  # updates without a better value
+    BEST = 4  # value since it began
+    LAMBDA = 5  # samples per update
+    BEGUN = 6  # how often it began
+    COLLECTED = 7  # trials of this generation that were looked at
+
+
 class End(IntEnum):
     """Why a run ended."""
 
@@ -131,6 +146,24 @@ SEARCH = Layout(
     Field("crossover_means", "float", ("K", "means"), "... about CR"),
     Field("lessons", "float", ("K", "lessons"), "sums over the successes of a generation: see `Lesson`"),
     Field("taught", "int", ("K",), "generations that taught the operator something"),
+    Field("foreseen", "float", ("foreseen", "D"), "trials of the chosen move, to pick from"),
+    Field("foreseen_scale", "float", ("foreseen",), "their F, where it adapts"),
+    Field("foreseen_crossover", "float", ("foreseen",), "their CR, where it adapts"),
+    Field("outlook", "float", ("foreseen",), "what is to be expected of them, from 0 to 1"),
+    Field("columns", "float", ("foreseen_D", "NP"), "the parents from best to worst, in widths of the box"),
+    Field("units", "float", ("foreseen_D",), "1 over the widths of the box"),
+    Field("squares", "float", ("foreseen_NP",), "of the distances of a trial to the parents"),
+    Field("model", "float", (len(Model),), "of the strategy cma"),
+    Field("model_mean", "float", ("model_D",), "m of the normal distribution of the strategy cma"),
+    Field("model_covariance", "float", ("model_D", "model_D"), "C"),
+    Field("model_factor", "float", ("model_D", "model_D"), "A with A A' = C, lower triangular"),
+    Field("path_sigma", "float", ("model_D",), "evolution path of the step size"),
+    Field("path_covariance", "float", ("model_D",), "... of the covariance"),
+    Field("model_step", "float", ("model_D",), "of the mean, over sigma"),
+    Field("model_white", "float", ("model_D",), "A^-1 step; or the normal numbers of a sample"),
+    Field("model_points", "float", ("model_points", "model_D"), "samples that wait for the next update"),
+    Field("model_values", "float", ("model_points",)),
+    Field("model_order", "int", ("model_points",)),
 )
 """The memory of a search with NP individuals, D coordinates and K operators; see `search_sizes`."""
 
@@ -147,6 +180,11 @@ def search_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> dict
         "K": len(portfolio),
         "rows": size + (archived if uses & ARCHIVE_DONORS.keys() else 0),
         "renumbered": size if shrinks or config.restart_tolerance > 0.0 else 0,
+        "foreseen": config.foresight if config.foresight > 1 else 0,
+        "foreseen_D": dimension if config.foresight > 1 else 0,
+        "foreseen_NP": size if config.foresight > 1 else 0,
+        "model_D": dimension if CMA in uses else 0,
+        "model_points": LARGEST_LAMBDA * fewest_samples(dimension) if CMA in uses else 0,
         "sample": size if GAUSS in uses else 0,
         "adapted": size if adapts else 0,
         "means": MEANS if adapts else 0,
@@ -158,3 +196,8 @@ def search_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> dict
 def archive_room(rate, population):
     """The most members of an archive of `rate` populations."""
     return np.int64(rate * population + 0.5)
+
+
+def fewest_samples(dimension: int) -> int:
+    """The lambda that the strategy cma begins with."""
+    return 4 + int(3 * math.log(dimension))

@@ -71,7 +71,8 @@ FURTHER_STRATEGIES = ("best/1", "curr-to-best/1", "curr-to-pbest/1", "rand-to-pb
 """The others that add differences; their codes go on from there, as `mutate_further` has them."""
 
 GAUSS = "gauss"
-STRATEGIES = (*PAPER_STRATEGIES, *FURTHER_STRATEGIES, GAUSS)
+CMA = "cma"
+STRATEGIES = (*PAPER_STRATEGIES, *FURTHER_STRATEGIES, GAUSS, CMA)
 """All names; a strategy's code in a run is its position here."""
 
 ARCHIVE_DONORS = {"curr-to-pbest/1": 1, "rand-to-pbest/1": 2}

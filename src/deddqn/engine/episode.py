@@ -9,6 +9,7 @@ import numpy as np
 from deddqn.compiled import address_of
 from deddqn.de.closing import CLOSE_SIGNATURE, closing_of
 from deddqn.de.config import REPAIRS, DEConfig
+from deddqn.de.foresee import FORESEE_SIGNATURE, foresee
 from deddqn.de.moves import MOVE_SIGNATURE, move_of
 from deddqn.de.portfolio import ADAPTS, PAPER, Portfolio
 from deddqn.de.state import SEARCH, Count, Mark, search_sizes
@@ -20,6 +21,7 @@ from deddqn.policies.kernels import (
     END_SIGNATURE,
     LEARN_SIGNATURE,
     NO_SETUP,
+    PICK_SIGNATURE,
     RENUMBER_SIGNATURE,
     RESET_SIGNATURE,
 )
@@ -81,6 +83,12 @@ class EpisodeSpec:
     def renumbers(self) -> bool:
         """Whether the population may shrink or begin anew."""
         return search_sizes(self.portfolio, self.config, self.problem.dimension)["renumbered"] > 0
+
+    @property
+    def picks(self) -> bool:
+        """Whether the policy picks from several trials of a move."""
+        picks = isinstance(self.policy, CompiledPolicy) and self.policy.kernels.pick is not None
+        return picks and self.config.foresight > 1
 
     @property
     def memory_size(self) -> int:
@@ -159,6 +167,8 @@ def bind(spec: EpisodeSpec, arena: np.ndarray) -> None:
             (Link.RESET, kernels.reset, RESET_SIGNATURE),
             (Link.LEARN, kernels.learn, LEARN_SIGNATURE),
             (Link.END_GENERATION, kernels.end_generation, END_SIGNATURE),
+            (Link.FORESEE, foresee if spec.picks else None, FORESEE_SIGNATURE),
+            (Link.PICK, kernels.pick, PICK_SIGNATURE),
             (Link.RENUMBER, kernels.renumber if spec.renumbers else None, RENUMBER_SIGNATURE),
         ):
             links[link] = 0 if kernel is None else address_of(kernel, signature)

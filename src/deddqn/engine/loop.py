@@ -10,6 +10,7 @@ from numba import njit
 
 from deddqn.compiled import ENGINE, INNER, call_objective, copy
 from deddqn.de.draw import draw_donors, draw_population
+from deddqn.de.foresee import call_foresee, take_foreseen
 from deddqn.de.propose import propose
 from deddqn.de.settle import finish_generation, generation_is_over, settle_parent, settle_trial
 from deddqn.de.state import Count, Fact, Mark
@@ -18,7 +19,8 @@ from deddqn.features.history import finish_history, metrics_of, note_application
 from deddqn.features.landscape import write_landscape
 from deddqn.features.state import Tally
 from deddqn.features.window import enter_window
-from deddqn.policies.kernels import call_choose, call_end_generation, call_learn, call_renumber, call_reset
+from deddqn.policies.kernels import call_choose, call_end_generation, call_learn, call_pick, call_renumber, call_reset
+from deddqn.records import address_of_record
 from deddqn.rewards import call_reward
 from deddqn.streams import Stream, standard_normal
 
@@ -60,6 +62,18 @@ def choose(episode, i):
 
 
 @njit(**INNER)
+def propose_picked(episode, i, op):
+    """Make several trials of individual `i` by operator `op`, and ask the compiled policy for one of them."""
+    core, search, _ = episode
+    links, outlook = core.links, search.outlook
+    call_foresee(links[Link.FORESEE], (address_of_record(search), i, op))
+    picked = call_pick(links[Link.PICK], (linked(links, Link.SETUP), core.memory, outlook, search.streams[Stream.POLICY]))
+    if picked < 0 or picked >= outlook.size:
+        raise ValueError("the policy picked a trial that was not made")
+    take_foreseen(search, i, picked)
+
+
+@njit(**INNER)
 def propose_pending(episode):
     """Propose what the next evaluation needs: one trial, or in deferred mode the whole generation."""
     core, search, _ = episode
@@ -69,7 +83,11 @@ def propose_pending(episode):
         i = counts[Count.PROPOSED]
         if counts[Count.DRAWN] <= i:
             prepare(episode, i)
-        propose(search, move, i, choose(episode, i))
+        op = choose(episode, i)
+        if core.links[Link.FORESEE]:
+            propose_picked(episode, i, op)
+        else:
+            propose(search, move, i, op)
         counts[Count.PROPOSED] = i + 1
 
 

@@ -34,6 +34,8 @@ class Link(IntEnum):
     RENUMBER = 14
     MOVE = 15
     CLOSE = 16
+    FORESEE = 17
+    PICK = 18
 
 
 EPISODE = Layout(

@@ -40,6 +40,7 @@ def minimize(
     repair: str | None = None,
     updating: str | None = None,
     restart_tolerance: float | None = None,
+    foresight: int | None = None,
     vectorized: bool = False,
     workers: Any = 1,
     x0: Any = None,
@@ -74,6 +75,8 @@ def minimize(
     updating : "sequential" (the default) or "deferred", which vectorised and parallel functions need (and get).
     restart_tolerance : begin anew with another population when values and coordinates are this close together,
         relative to the range of all values and to the bounds; 0 never does.
+    foresight : make so many trials of a chosen move, and evaluate the one that the policy picks; for policies that
+        pick (the searched ones). The policy's own number by default, else 1.
     vectorized : `fun` takes (D, S) and returns (S,), as in scipy.
     workers : number of processes (-1: all cores), or a map-like. The result does not depend on it.
     x0 : a point to include in the initial population.
@@ -132,6 +135,7 @@ def minimize(
         repair=repair,
         updating=updating,
         restart_tolerance=restart_tolerance,
+        foresight=foresight,
         x0=x0,
         init=init,
         rng=rng,

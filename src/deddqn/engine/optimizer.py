@@ -93,6 +93,7 @@ class Optimizer:
         repair: str | None = None,
         updating: str = "sequential",
         restart_tolerance: float | None = None,
+        foresight: int | None = None,
         x0: Any = None,
         init: Any = "uniform",
         rng: Any = None,
@@ -120,6 +121,8 @@ class Optimizer:
             given["final_population"] = whole_number("final_population", final_population, SMALLEST_POPULATION)
         if restart_tolerance is not None:
             given["restart_tolerance"] = number("restart_tolerance", restart_tolerance, 0.0)
+        if foresight is not None:
+            given["foresight"] = whole_number("foresight", foresight, 1)
         if repair is not None:
             given["repair"] = repair
         config = config_for(

@@ -1,10 +1,11 @@
-"""The compiled form of a policy: up to five small kernels that the loop calls by address.
+"""The compiled form of a policy: up to six small kernels that the loop calls by address.
 
 =================  ==========================================================================================
 kernel             signature
 =================  ==========================================================================================
 ``reset``          ``(setup, memory, n_ops, n_pop) -> 0``
 ``choose``         ``(setup, memory, features, stream, n_ops, i) -> operator``
+``pick``           ``(setup, memory, outlook, stream) -> number of a trial``
 ``learn``          ``(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward) -> 0``
 ``end_generation``  ``(setup, memory) -> 0``
 ``renumber``       ``(setup, memory, origin) -> 0``
@@ -12,6 +13,8 @@ kernel             signature
 
 `setup` holds what the policy was made with (shared by all runs, never written), `memory` what it learned in this
 run, `stream` is the run's policy stream. `f_bsf` and `f_wsf` are the best and worst values after the trial.
+`pick` follows `choose` where several trials of a move are made (``foresight`` of `DEConfig`); `outlook` says what is to
+be expected of each, from 0 to 1. A policy without it gets one trial.
 `renumber` follows `end_generation` when the population has shrunk or begins anew: individual k of the next generation
 had the number ``origin[k]`` before, or is new where that is -1. Policies that remember individuals need it.
 """
@@ -28,12 +31,14 @@ from deddqn.compiled import NUMBERS, STREAM, VECTOR, Kernel, caller_of
 _INT, _FLOAT = types.int64, types.float64
 RESET_SIGNATURE = _INT(VECTOR, VECTOR, _INT, _INT)
 CHOOSE_SIGNATURE = _INT(VECTOR, VECTOR, VECTOR, STREAM, _INT, _INT)
+PICK_SIGNATURE = _INT(VECTOR, VECTOR, VECTOR, STREAM)
 LEARN_SIGNATURE = _INT(VECTOR, VECTOR, _INT, _INT, _FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLOAT)
 END_SIGNATURE = _INT(VECTOR, VECTOR)
 RENUMBER_SIGNATURE = _INT(VECTOR, VECTOR, NUMBERS)
 
 call_reset = caller_of(RESET_SIGNATURE)
 call_choose = caller_of(CHOOSE_SIGNATURE)
+call_pick = caller_of(PICK_SIGNATURE)
 call_learn = caller_of(LEARN_SIGNATURE)
 call_end_generation = caller_of(END_SIGNATURE)
 call_renumber = caller_of(RENUMBER_SIGNATURE)
@@ -47,6 +52,7 @@ class PolicyKernels(NamedTuple):
     learn: Kernel | None = None
     end_generation: Kernel | None = None
     renumber: Kernel | None = None
+    pick: Kernel | None = None
 
 
 NO_SETUP = np.zeros(0)

@@ -64,7 +64,7 @@ LEANS = {
     "curr-to-best/1": ((R1,), (R2,)),
     "curr-to-pbest/1": ((R1,), ()),
     "rand-to-pbest/1": ((R2,), ()),
-    "gauss": ((), ()),
+    **dict.fromkeys(("gauss", "cma"), ((), ())),
 }
 """The donors that a strategy adds and subtracts, as far as they are known when it is chosen."""
 BASES = {
@@ -148,6 +148,17 @@ def choose(setup, memory, features, stream, n_ops, i):
         left -= memory[SLOTS + op]
         op += 1
     return op
+
+
+@njit(**ENGINE)
+def pick(setup, memory, outlook, stream):
+    """The trial with the highest outlook; while no finite value is known, the first."""
+    best = 0
+    if memory[BLIND] == 0.0:
+        for k in range(1, outlook.size):
+            if outlook[k] > outlook[best]:
+                best = k
+    return best
 
 
 @njit(**ENGINE)
@@ -259,7 +270,7 @@ def softmax_policy(
         raise PolicyFileError("weights must be finite, got some that are not")
     return CompiledPolicy(
         name,
-        PolicyKernels(choose, reset, learn, end_generation, renumber),
+        PolicyKernels(choose, reset, learn, end_generation, renumber, pick),
         setup=input_weights(table, portfolio).ravel(),
         memory_size=memory_size,
         needs_features=True,

@@ -30,7 +30,7 @@ class RunSettings:
     portfolio : the operators, as (strategy, F, CR) or (strategy, F, CR, adapts); in JSON also a name: "beyond".
     population_size, budget : NP and FE^max of every run.
     final_population : what NP shrinks to over the budget (0: it does not).
-    pbest, archive, restart_tolerance, repair : as in `DEConfig`.
+    pbest, archive, restart_tolerance, repair, foresight : as in `DEConfig`.
     """
 
     portfolio: tuple[EntryValues, ...] = PAPER.values
@@ -41,6 +41,7 @@ class RunSettings:
     archive: float = DEConfig.archive
     restart_tolerance: float = DEConfig.restart_tolerance
     repair: str = DEConfig.repair
+    foresight: int = DEConfig.foresight
 
     def operators(self) -> Portfolio:
         """The portfolio as an object."""
@@ -56,6 +57,7 @@ class RunSettings:
             archive=self.archive,
             restart_tolerance=self.restart_tolerance,
             repair=self.repair,
+            foresight=self.foresight,
         )
 
 

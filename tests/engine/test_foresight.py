@@ -1,0 +1,333 @@
+"""Foresight: outlooks by hand, the trials that are made and the one that is picked, and the run through all faces."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import njit
+
+from deddqn.compiled import ENGINE
+from deddqn.de import BEYOND, PAPER, DEConfig, Portfolio
+from deddqn.de.foresee import arrange_parents, outlook_of
+from deddqn.de.state import Count
+from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.engine.memory import open_episode
+from deddqn.engine.outside import ask_points, tell_value
+from deddqn.engine.run import Run
+from deddqn.features import n_features
+from deddqn.policies import CompiledPolicy, load_policy, network_policy, schedule_policy, softmax_policy
+from deddqn.policies.softmax import N_FACTS
+from deddqn.problems import Problem
+from tests.engine.learning_policy import learning_policy
+from tests.engine.parity_runs import digest
+
+MOVES = Portfolio(
+    [("cma", 1.0, 1.0), ("curr-to-pbest/1", 0.5, 0.5, "F+CR"), ("rand/1", 0.5, 0.9), ("gauss", 1.0, 0.8, "CR")]
+)
+SMALL = DEConfig(population_size=10, budget=150, final_population=7, foresight=4)
+
+
+@njit
+def valley(x):
+    total = 0.0
+    for d in range(x.size):
+        total += 10.0**d * (x[d] - 0.3 * d) ** 2
+    return total
+
+
+@cache
+def problem(dimension: int = 3) -> Problem:
+    return Problem.from_function(valley, [(-5.0, 5.0 + d) for d in range(dimension)])
+
+
+def softmax(portfolio: Portfolio = MOVES) -> CompiledPolicy:
+    weights = np.random.default_rng(7).normal(size=(len(portfolio), N_FACTS))
+    return softmax_policy(weights, portfolio=portfolio)
+
+
+def network(portfolio: Portfolio = MOVES) -> CompiledPolicy:
+    rng, sizes = np.random.default_rng(8), [n_features(len(portfolio)), 9, len(portfolio)]
+    weights = [rng.standard_normal((b, a)) for a, b in zip(sizes, sizes[1:], strict=False)]
+    biases = [rng.standard_normal(len(weight)) for weight in weights]
+    return network_policy(weights, biases, portfolio=portfolio, epsilon=0.2)
+
+
+def spec(**changes: Any) -> EpisodeSpec:
+    settings: dict[str, Any] = {
+        "problem": problem(),
+        "policy": softmax(),
+        "portfolio": MOVES,
+        "config": SMALL,
+        "observe": True,
+        "generations": 3,
+        "window": 8,
+    }
+    return EpisodeSpec(**{**settings, **changes})
+
+
+# -- outlooks by hand
+
+
+@njit
+def outlook_at(arena, point):
+    search = open_episode(arena).search
+    arrange_parents(search)
+    return outlook_of(search, point)
+
+
+def outlook(parents: list[list[float]], point: list[float], widths: list[float]) -> float:
+    """Of `point`, where the parents are given from best to worst (and numbered the other way round)."""
+    config = DEConfig(population_size=len(parents), budget=100, foresight=2)
+    lanes = Lanes([spec(problem=problem(len(widths)), config=config)], threads=1)
+    search = lanes.episodes[0].search
+    search.lower[:], search.upper[:] = 0.0, widths
+    search.parents[: len(parents)] = parents[::-1]
+    search.order[:] = np.arange(len(parents))[::-1]
+    return float(outlook_at(lanes.arenas[0], np.array(point)))
+
+
+LINE = [[1.0], [2.0], [4.0], [5.0], [7.0], [8.0]]
+
+
+@pytest.mark.parametrize(
+    ("point", "expected"),
+    [
+        (1.0, 1.0),  # on the best parent, on the third, on the worst
+        (4.0, 0.6),
+        (8.0, 0.0),
+        (
+            1.5,
+            (1.0 + 0.8 + 0.6 * 0.2**8 + 0.4 / 7.0**8 + 0.2 / 11.0**8) / (2.0 + 0.2**8 + 7.0**-8 + 11.0**-8 + 13.0**-8),
+        ),
+        (
+            9.0,
+            (0.2 / 2.0**8 + 0.4 / 4.0**8 + 0.6 / 5.0**8 + 0.8 / 7.0**8 + 1.0 / 8.0**8)
+            / sum(d**-8.0 for d in (1, 2, 4, 5, 7, 8)),
+        ),
+    ],
+)
+def test_an_outlook_is_a_mean_of_ranks(point: float, expected: float) -> None:
+    assert outlook(LINE, [point], [10.0]) == pytest.approx(expected, rel=1e-13, abs=1e-15)
+    assert outlook(LINE, [point], [0.5]) == pytest.approx(expected, rel=1e-13, abs=1e-15)
+
+
+def test_distances_are_in_widths_of_the_box() -> None:
+    """Two parents, one nearer in each coordinate; the others are far away and all the same."""
+    parents = [[1.0, 10.0], [2.0, 5.0], *[[10.0, 100.0]] * 4]
+    assert outlook(parents, [0.0, 0.0], [10.0, 1000.0]) == pytest.approx(1.0, abs=0.01)
+    assert outlook(parents, [0.0, 0.0], [10.0, 10.0]) == pytest.approx(0.8, abs=0.02)
+
+
+def test_coordinates_without_a_width_are_left_out() -> None:
+    flat = [[x[0], 3.0] for x in LINE]
+    assert outlook(flat, [1.5, 3.0], [10.0, 0.0]) == outlook(LINE, [1.5], [10.0])
+    assert outlook([[3.0]] * 6, [3.0], [0.0]) == 0.5
+
+
+def test_parents_in_one_place_share_their_ranks() -> None:
+    assert outlook([[1.0]] * 2 + [[6.0]] * 4, [1.0], [10.0]) == pytest.approx(0.9, rel=1e-15)
+    assert outlook([[1.0]] * 2 + [[6.0]] * 4, [6.0], [10.0]) == pytest.approx(0.3, rel=1e-15)
+
+
+def test_rounding_gives_no_outlook_below_zero() -> None:
+    """Next to the worst parent, where the others weigh less than a digit."""
+    parents = [[0.45], [1.54], [2.69], [2.78], [0.81], [0.2], [1.48], [0.0]]
+    assert 0.0 <= outlook(parents, [0.002], [1.0]) < 1e-12
+
+
+# -- trials
+
+
+@pytest.mark.parametrize("updating", ["sequential", "deferred"])
+def test_the_picked_trial_has_the_highest_outlook(updating: str) -> None:
+    lanes = Lanes([spec(config=replace(SMALL, updating=updating))], threads=1)
+    search, arena = lanes.episodes[0].search, lanes.arenas[0]
+    picks, chosen = [], set()
+    lanes.advance(10)
+    while not search.counts[Count.ENDED]:
+        last = ask_points(arena) - 1
+        assert len(np.unique(search.foreseen, axis=0)) == 4  # every trial is drawn for itself
+        picked = int(search.outlook.argmax())
+        np.testing.assert_array_equal(search.trials[last], search.foreseen[picked])
+        picks.append(picked)
+        if search.adapts[search.choices[last]]:
+            assert search.used_scale[last] == search.foreseen_scale[picked]
+            assert search.used_crossover[last] == search.foreseen_crossover[picked]
+        chosen |= set(search.choices[: last + 1].tolist())
+        for k in range(int(search.counts[Count.TOLD]), last + 1):
+            tell_value(arena, k, valley(search.trials[k]))
+    assert set(picks) == chosen == {0, 1, 2, 3}
+    assert search.counts[Count.EVALUATIONS] == 150  # trials that are not picked are not evaluated
+
+
+@pytest.mark.parametrize("entry", [*PAPER.values, ("curr-to-pbest/1", 0.5, 0.5, "F+CR"), ("cma", 1.0, 1.0)], ids=str)
+def test_the_first_trial_is_the_one_without_foresight(entry: Any) -> None:
+    portfolio = Portfolio([entry])
+    one, other = (
+        Lanes([spec(policy=softmax(portfolio), portfolio=portfolio, config=replace(SMALL, foresight=k))], threads=1)
+        for k in (1, 3)
+    )
+    for lanes in (one, other):
+        lanes.advance(10)
+        ask_points(lanes.arenas[0])
+    np.testing.assert_array_equal(other.episodes[0].search.foreseen[0], one.episodes[0].search.trials[0])
+    np.testing.assert_array_equal(*(lanes.episodes[0].observer.features for lanes in (one, other)))
+
+
+def test_without_foresight_there_is_no_memory_for_it() -> None:
+    search = Lanes([spec(config=replace(SMALL, foresight=1))], threads=1).episodes[0].search
+    for name in ("foreseen", "outlook", "columns", "units", "squares", "foreseen_scale", "foreseen_crossover"):
+        assert getattr(search, name).size == 0
+
+
+# -- policies
+
+WITHOUT_PICK = {
+    **{name: lambda name=name: load_policy(name) for name in ("random", "de2", "rec-pm", "f-auc", "pm-adapss")},
+    "mixture": lambda: load_policy("mixture:0.1,0.2,0.3,0.4"),
+    "schedule": lambda: schedule_policy(np.full((3, 4), 0.25)),
+    "network": network,
+    "learning": learning_policy,
+}
+
+
+@pytest.mark.parametrize("updating", ["sequential", "deferred"])
+@pytest.mark.parametrize("kind", WITHOUT_PICK)
+def test_a_policy_that_does_not_pick_plays_as_without_foresight(kind: str, updating: str) -> None:
+    policy = WITHOUT_PICK[kind]()
+    config = replace(SMALL, updating=updating, restart_tolerance=0.2)
+    runs = [spec(policy=policy, config=replace(config, foresight=foresight)) for foresight in (1, 2, 16)]
+    assert not any(run.picks for run in runs)
+    lanes = Lanes(runs, threads=1)
+    lanes.advance()
+    one, *others = lanes.episodes
+    for other in others:
+        for name in ("parents", "fitness", "streams", "donors", "trials", "model", "scale_means", "crossover_means"):
+            np.testing.assert_array_equal(getattr(one.search, name), getattr(other.search, name), err_msg=name)
+        np.testing.assert_array_equal(one.core.memory, other.core.memory)
+        np.testing.assert_array_equal(one.observer.features, other.observer.features)
+
+
+def test_who_chooses_from_outside_gets_one_trial() -> None:
+    """Also where the policy of the run would pick."""
+    lanes = [Lanes([spec(config=replace(SMALL, foresight=foresight))], threads=1) for foresight in (1, 4)]
+    states = [each.observe() for each in lanes]
+    for k in range(140):
+        np.testing.assert_array_equal(*states)
+        states = [each.act([k % len(MOVES)])[0] for each in lanes]
+    assert all(each.ended.all() for each in lanes)
+    np.testing.assert_array_equal(*(each.episodes[0].search.parents for each in lanes))
+
+
+@njit(**{**ENGINE, "cache": False})
+def pick_by_setup(setup, memory, outlook, stream):
+    """The trial whose number the policy was made with."""
+    return np.int64(setup[0])
+
+
+def rigged(number: int) -> CompiledPolicy:
+    random = load_policy("random")
+    kernels = random.kernels._replace(pick=pick_by_setup)
+    return CompiledPolicy("rigged", kernels, setup=np.array([float(number)]), memory_size=lambda n_ops, n_pop: 0)
+
+
+@pytest.mark.parametrize("number", [-1, 4, 10**9])
+@pytest.mark.parametrize("updating", ["sequential", "deferred"])
+def test_a_trial_that_was_not_made_cannot_be_picked(number: int, updating: str) -> None:
+    run = Run(spec(policy=rigged(number), config=replace(SMALL, updating=updating)))
+    run.advance(10)
+    with pytest.raises(ValueError, match="the policy picked a trial that was not made"):
+        run.advance(11)
+
+
+def test_what_is_picked_is_the_policys_affair() -> None:
+    """Policies that always take the first, or the last: other runs, but with the same donors up to there."""
+    for number in range(4):
+        lanes = Lanes([spec(policy=rigged(number))], threads=1)
+        lanes.advance(11)
+        search = lanes.episodes[0].search
+        np.testing.assert_array_equal(search.trials[0], search.foreseen[number])
+        lanes.advance()
+        assert lanes.ended.all()
+
+
+@njit
+def nowhere(x):
+    return np.nan
+
+
+def test_while_no_value_is_known_the_first_trial_is_taken() -> None:
+    """The policy hears of values with the first trial that is settled."""
+    unknown = Problem.from_function(nowhere, [(-5.0, 5.0)] * 3)
+    lanes = Lanes([spec(problem=unknown)], threads=1)
+    search, arena = lanes.episodes[0].search, lanes.arenas[0]
+    lanes.advance(11)
+    for evaluations in range(11, 60):
+        last = ask_points(arena) - 1
+        np.testing.assert_array_equal(search.trials[last], search.foreseen[0])
+        lanes.advance(evaluations + 1)
+
+
+# -- many runs, parts of runs, saved runs
+
+
+def everything() -> list[EpisodeSpec]:
+    """Foresight and cma in all the ways that a lane may have them."""
+    changes: list[dict[str, Any]] = [
+        {},
+        {"problem": problem(5), "portfolio": BEYOND, "policy": softmax(BEYOND)},
+        {"policy": network(), "problem": problem(2)},
+        {"policy": rigged(3), "observe": False, "problem": problem(1)},
+        {"portfolio": Portfolio(["cma"]), "policy": load_policy("random"), "config": replace(SMALL, foresight=1)},
+        {"portfolio": PAPER, "policy": softmax(PAPER), "config": replace(SMALL, final_population=None, foresight=16)},
+    ]
+    configs = ({"updating": "sequential", "restart_tolerance": 0.3}, {"updating": "deferred", "repair": "reflect"})
+    specs = [spec(**change) for change in changes]
+    return [
+        replace(run, config=replace(run.config, **more), repeat=k) for run in specs for k, more in enumerate(configs)
+    ]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_lanes_are_single_runs(threads: int) -> None:
+    together = Lanes(everything(), threads=threads)
+    for until in (3, 47, 48, 101):
+        together.advance(until)
+    together.advance()
+    assert together.ended.all()
+    for lane, run in enumerate(everything()):
+        alone = Lanes([run], threads=1)
+        alone.advance()
+        assert digest(alone.arenas[0], run) == digest(together.arenas[lane], run)
+
+
+@pytest.mark.parametrize("k", range(12))
+def test_a_run_goes_on_from_its_memory(k: int) -> None:
+    """After every evaluation its memory is copied, and the copy goes on; the old one is spoilt."""
+    run = everything()[k]
+    whole, parts = Run(run), Run(run)
+    whole.advance(run.config.budget)
+    for evaluations in range(1, run.config.budget + 1):
+        parts.advance(evaluations)
+        memory = parts.arena.copy()
+        parts.arena[:] = np.nan
+        parts = Run.resume(run, memory)
+    assert parts.ended and digest(parts.arena, run) == digest(whole.arena, run)
+
+
+def test_looking_and_recording_change_nothing() -> None:
+    runs = [spec(), spec(problem=problem(2))]
+    plain, recorded, watched = (Lanes(runs, threads=1) for _ in range(3))
+    plain.advance()
+    record = recorded.record(200)
+    assert record.states.shape == (2, 200, 19 + 20 * len(MOVES))
+    while not watched.ended.all():
+        watched.observe()
+        watched.advance(watched.evaluations + 1)
+    for lanes in (recorded, watched):
+        for lane, run in enumerate(runs):
+            assert digest(lanes.arenas[lane], run) == digest(plain.arenas[lane], run)
