@@ -14,10 +14,10 @@ from numba import njit
 from scipy.optimize import differential_evolution
 
 from benchmarks.bars import Bar, print_bars
-from deddqn import BEYOND, DEConfig, EpisodeSpec, Lanes, Problem, load_policy
+from deddqn import EpisodeSpec, Lanes, Problem, load_policy
 from deddqn.compiled import NUMERIC
-from deddqn.policies import CompiledPolicy, network_policy, softmax_policy
-from deddqn.policies.softmax import N_FACTS
+from deddqn.de.config import config_for
+from deddqn.policies import CompiledPolicy, network_policy
 from deddqn.problems import suite
 
 ROUNDS = 9
@@ -57,17 +57,11 @@ def real_network(seed: int = 1) -> CompiledPolicy:
     )
 
 
-def beyond_policy(seed: int = 1) -> CompiledPolicy:
-    """A softmax policy of the portfolio beyond the paper that plays all of its moves, depending on the state."""
-    weights = np.random.default_rng(seed).normal(0.0, 0.5, (len(BEYOND), N_FACTS))
-    return softmax_policy(weights, portfolio=BEYOND)
-
-
 def beyond_spec(dimension: int) -> EpisodeSpec:
-    """The search beyond the paper: twelve moves, adapted F and CR, a population from 100 to 10."""
-    problem = Problem.from_function(rastrigin, [(-5.0, 5.0)] * dimension)
-    config = DEConfig(final_population=10)
-    return EpisodeSpec(problem=problem, policy=beyond_policy(), portfolio=BEYOND, config=config)
+    """The search beyond the paper: `ddqn-x` with its own moves and settings, foresight among them."""
+    problem, policy = Problem.from_function(rastrigin, [(-5.0, 5.0)] * dimension), load_policy("ddqn-x")
+    assert isinstance(policy, CompiledPolicy) and policy.portfolio is not None
+    return EpisodeSpec(problem=problem, policy=policy, portfolio=policy.portfolio, config=config_for(policy.de))
 
 
 def paper_spec(dimension: int) -> EpisodeSpec:
@@ -158,7 +152,7 @@ def main() -> list[Bar]:
         what = f"run with a 4x100 network and all features, Rastrigin D={dimension}"
         bars.append(Bar(what, ours, bar, "us/evaluation", peer=f"scipy's DE {peer:.1f} us, {peer / ours:.1f}x"))
     beyond = microseconds_per_evaluation(beyond_spec(30)) - objective_microseconds(30)
-    bars.append(Bar("beyond the paper with a softmax policy, beside Rastrigin D=30", beyond, 6.0, "us/evaluation"))
+    bars.append(Bar("beyond the paper with ddqn-x, beside Rastrigin D=30", beyond, 6.0, "us/evaluation"))
     one, two = lanes_per_second(1), lanes_per_second(2)
     bars.append(Bar("training suite through lanes, uniform policy, 2 threads", two, 250e3, "evaluations/s", False))
     bars.append(Bar("lanes on 2 threads against 1", two / one, 1.7, "x", False))

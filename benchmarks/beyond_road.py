@@ -1,8 +1,9 @@
 """The numbers of "The road" in docs/beyond.md, on the training functions.
 
-Call ``python -m benchmarks.beyond_road PEERS.csv``, where the file has the runs of peers that docs/beyond.md makes; all
-scores are places among them. Prints `ddqn-x` with its own settings, with one of them changed and without some of its
-facts, every move alone, and the best move of each problem, known afterwards.
+Call ``python -m benchmarks.beyond_road PEERS.csv [SUITE]``, where the file has the runs of peers that docs/beyond.md
+makes; scores are places among them. Prints `ddqn-x` with its own settings, with one of them changed, with the move cma
+added and without some of its facts, every move alone, and the best move of each problem, known afterwards. A12 is the
+chance that such a run ends lower than one of `ddqn-x` as it is, the mean over the problems.
 """
 
 from __future__ import annotations
@@ -14,21 +15,23 @@ from typing import Any
 import numpy as np
 
 from deddqn.de.config import config_for
-from deddqn.de.portfolio import BEYOND
+from deddqn.de.portfolio import BEYOND, Entry, Portfolio
 from deddqn.policies import CompiledPolicy, fixed, load_policy, softmax_policy, uniform_policy
 from deddqn.policies.softmax import FACTS, weights_of
 from deddqn.problems import suite
-from deddqn.training.evaluate import errors_of, evaluate, evaluate_all, rank_scores
+from deddqn.training.evaluate import errors_of, evaluate, rank_scores
 
 RUNS = 12
 CHANGES: tuple[dict[str, Any], ...] = (
     {},
-    {"population_size": 60},
-    {"population_size": 100},
+    {"foresight": 1},
+    {"foresight": 1, "population_size": 80, "pbest": 0.11},
+    {"foresight": 3},
+    {"foresight": 4, "population_size": 120},
+    {"population_size": 80},
     {"population_size": 130},
     {"final_population": 10},
-    {"final_population": 14},
-    {"pbest": 0.05},
+    {"pbest": 0.11},
     {"pbest": 0.2},
     {"archive": 0.0},
     {"archive": 2.6},
@@ -36,17 +39,58 @@ CHANGES: tuple[dict[str, Any], ...] = (
     {"repair": "reflect"},
     {"repair": "clip"},
 )
+CMA_WEIGHTS = (-4.0, -3.0, -2.0, -1.0)
+"""How much less than rand-to-pbest/1 the move cma counts where it is added."""
 WITHOUT = (("lean", "base"), ("rank",), ("success", "stagnation", "diversity"), ("progress", "progress squared"))
 USUAL = {"rank": 0.5, "success": 0.2, "stagnation": 0.2, "diversity": -0.2, "progress": 0.5, "progress squared": 1 / 3}
 """What a fact counts where a policy must do without it: about its mean."""
 
 
-def told(name: str, scores: np.ndarray) -> None:
-    """One line; the first half of the problems has D = 10, the second D = 30."""
-    half = len(scores) // 2
-    print(
-        f"{name:<50}{scores.mean():6.3f}  D=10 {scores[:half].mean():.3f}  D=30 {scores[half:].mean():.3f}", flush=True
-    )
+class Road:
+    """The suite, the peers' runs on it, and those of `ddqn-x` as it is."""
+
+    def __init__(self, peers: Path, suite_name: str) -> None:
+        self.problems = suite(suite_name)
+        self.pool = errors_of(peers, self.problems)
+        loaded = load_policy("ddqn-x")
+        assert isinstance(loaded, CompiledPolicy)
+        self.policy = loaded
+        self.as_it_is = self.errors(loaded, seed=1)
+
+    def errors(self, policy: CompiledPolicy, *, seed: int = 0, **change: Any) -> np.ndarray:
+        """The final errors (problems, runs) of a policy with the settings of `ddqn-x`, some of them changed."""
+        portfolio = policy.portfolio or BEYOND
+        config = config_for(self.policy.de, **change)
+        return evaluate(policy, self.problems, portfolio=portfolio, config=config, repeats=RUNS, seed=seed).errors
+
+    def tell(self, name: str, errors: np.ndarray) -> np.ndarray:
+        """Print one line; return the score of every problem."""
+        scores = rank_scores(errors, self.pool)
+        lower = [a12(mine, theirs) for mine, theirs in zip(self.as_it_is, errors, strict=True)]
+        self.tell_scores(name, scores, f"  A12 {np.mean(lower):.3f}")
+        return scores
+
+    def tell_scores(self, name: str, scores: np.ndarray, more: str = "") -> None:
+        """Print one line."""
+        halves = [
+            f"D={d} {np.mean([s for s, p in zip(scores, self.problems, strict=True) if p.dimension == d]):.3f}"
+            for d in (10, 30)
+        ]
+        print(f"{name:<75}{scores.mean():6.3f}  {'  '.join(halves)}{more}", flush=True)
+
+
+def a12(mine: np.ndarray, theirs: np.ndarray) -> float:
+    """The chance that one of `theirs` is lower than one of `mine`, ties counted half."""
+    return float((mine[:, None] > theirs).mean() + 0.5 * (mine[:, None] == theirs).mean())
+
+
+def with_cma(policy: CompiledPolicy, constant: float) -> CompiledPolicy:
+    """The policy with the move cma added, which counts as rand-to-pbest/1 does, and a constant less."""
+    weights, portfolio = weights_of(policy), Portfolio((*BEYOND, Entry("cma", 1.0, 1.0)))
+    row = weights[[entry.strategy for entry in BEYOND].index("rand-to-pbest/1")].copy()
+    row[[FACTS.index("lean"), FACTS.index("base")]] = 0.0
+    row[0] += constant
+    return softmax_policy(np.vstack([weights, row]), portfolio=portfolio, de=policy.de)
 
 
 def without(policy: CompiledPolicy, facts: tuple[str, ...]) -> CompiledPolicy:
@@ -59,26 +103,23 @@ def without(policy: CompiledPolicy, facts: tuple[str, ...]) -> CompiledPolicy:
     return softmax_policy(weights, portfolio=BEYOND, de=policy.de)
 
 
-def main(peers: Path) -> None:
+def main(peers: Path, suite_name: str) -> None:
     """Print everything."""
-    problems, policy = suite("cec2005-train"), load_policy("ddqn-x")
-    assert isinstance(policy, CompiledPolicy)
-    pool = errors_of(peers, problems)
-    own = policy.de
+    road = Road(peers, suite_name)
+    policy = road.policy
     for change in CHANGES:
-        settings = {"portfolio": BEYOND, "config": config_for(own, **change), "repeats": RUNS}
-        found = evaluate(policy, problems, **settings)  # type: ignore[arg-type]
-        told(f"ddqn-x {change or ''}", rank_scores(found.errors, pool))
+        road.tell(f"ddqn-x {change or ''}", road.errors(policy, **change))
+    for constant in CMA_WEIGHTS:
+        road.tell(f"ddqn-x with cma, {constant:g}", road.errors(with_cma(policy, constant)))
     for facts in WITHOUT:
-        found = evaluate(without(policy, facts), problems, portfolio=BEYOND, config=config_for(own), repeats=RUNS)
-        told(f"ddqn-x without {', '.join(facts)}", rank_scores(found.errors, pool))
-    moves = [uniform_policy(), *(fixed(k) for k in range(len(BEYOND)))]
-    runs = evaluate_all(moves, problems, portfolio=BEYOND, config=config_for(own), repeats=RUNS)
-    scores = np.array([rank_scores(found.errors, pool) for found in runs])
-    for name, row in zip(["uniform choice", *BEYOND.names], scores, strict=True):
-        told(name, row)
-    told("the best move of each problem, afterwards", scores[1:].max(axis=0))
+        road.tell(f"ddqn-x without {', '.join(facts)}", road.errors(without(policy, facts)))
+    road.tell("uniform choice", road.errors(uniform_policy()))
+    moves = [road.tell(name, road.errors(fixed(k))) for k, name in enumerate(BEYOND.names)]
+    road.tell_scores("the best move of each problem, afterwards", np.max(moves, axis=0))
+    cma = Portfolio([Entry("cma", 1.0, 1.0)])
+    config = config_for(policy.de)
+    road.tell("cma alone", evaluate(fixed(0), road.problems, portfolio=cma, config=config, repeats=RUNS).errors)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "cec2005-train")

@@ -20,7 +20,7 @@ def test_the_papers_values() -> None:
     config = DEConfig()
     assert (config.population_size, config.budget) == (100, 10_000)
     assert (config.repair, config.updating, config.target_error) == ("clip", "sequential", 1e-8)
-    assert (config.final_population, config.restart_tolerance) == (None, 0.0)
+    assert (config.final_population, config.restart_tolerance, config.foresight) == (None, 0.0, 1)
     assert [(e.strategy, e.scale, e.crossover) for e in PAPER] == [
         ("rand/1", 0.5, 1.0),
         ("rand/2", 0.5, 1.0),
@@ -51,6 +51,10 @@ def test_the_papers_values() -> None:
         ({"archive": math.inf}, r"archive must lie in \[0, 100\], got inf"),
         ({"restart_tolerance": 1.0}, r"restart_tolerance must lie in \[0, 1\), got 1.0"),
         ({"restart_tolerance": math.nan}, r"restart_tolerance must lie in \[0, 1\), got nan"),
+        ({"foresight": 0}, "foresight must be at least 1 trial of a move, got 0"),
+        ({"foresight": 17}, "foresight must be at most 16 trials of a move, got 17"),
+        ({"foresight": 2.0}, "foresight must be a whole number, got 2.0"),
+        ({"foresight": True}, "foresight must be a whole number, got True"),
         ({"repair": "refelct"}, "repair must be one of .*did you mean 'reflect'.* got 'refelct'"),
         ({"updating": "defered"}, "updating must be one of .*did you mean 'deferred'.* got 'defered'"),
     ],

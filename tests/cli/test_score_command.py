@@ -1,5 +1,7 @@
 """``deddqn score`` runs every policy with its own moves and settings, or with those asked for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,26 @@ def one_small_problem(monkeypatch):
 def shares(text):
     """How many shares the last row of the table shows."""
     return text.count("%")
+
+
+def test_foresight_of_a_policy_and_as_asked_for(tmp_path, capsys, monkeypatch):
+    from deddqn.cli import score
+    from deddqn.training.evaluate import evaluate
+
+    path, used = str(tmp_path / "x.safetensors"), []
+    save_softmax(path, np.zeros((4, 8)), de={"foresight": 3, "population_size": 20})
+
+    def note(policy, problems, *, config, **settings):
+        used.append(config.foresight)
+        return evaluate(policy, problems, config=replace(config, budget=300), **settings)
+
+    monkeypatch.setattr(score, "evaluate", note)
+    monkeypatch.setattr(score, "reference_errors", lambda problems, repeats: np.ones((1, 2)))
+    assert main(["score", path, "random", "--runs", "1"]) == 0
+    assert main(["score", path, "random", "--runs", "1", "--foresight", "5"]) == 0
+    assert used == [3, 1, 5, 5]
+    assert main(["score", path, "--runs", "1", "--foresight", "0"]) == 2
+    assert "foresight must be at least 1 trial of a move, got 0" in capsys.readouterr().err
 
 
 def test_a_policy_with_its_own_moves(tmp_path, capsys):

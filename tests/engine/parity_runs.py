@@ -71,7 +71,7 @@ def specs() -> list[EpisodeSpec]:
                         generations=4,
                     )
                 )
-    return runs + beyond_the_paper()
+    return runs + beyond_the_paper() + sampling() + foreseeing()
 
 
 def beyond_the_paper() -> list[EpisodeSpec]:
@@ -88,6 +88,48 @@ def beyond_the_paper() -> list[EpisodeSpec]:
         )
         for updating in ("sequential", "deferred")
         for dimension, more in ((1, {"restart_tolerance": 0.4}), (3, {"archive": 2.6, "pbest": 0.3}))
+    ]
+
+
+def sampling() -> list[EpisodeSpec]:
+    """A distribution that learns: alone, with noise and new populations, and beside others."""
+    beside = Portfolio([("cma", 1.0, 1.0), ("rand/1", 0.5, 0.9), ("cma", 0.7, 0.5, "F+CR")])
+    return [
+        EpisodeSpec(
+            problem=problem(dimension, noisy=dimension == 2),
+            policy=load_policy("random"),
+            portfolio=portfolio,
+            config=DEConfig(population_size=10, budget=150, updating=updating, final_population=6, **more),
+            observe=True,
+            seed=5,
+        )
+        for updating in ("sequential", "deferred")
+        for dimension, portfolio, more in (
+            (1, Portfolio([("cma", 1.0, 1.0)]), {}),
+            (2, Portfolio([("cma", 1.0, 1.0)]), {"restart_tolerance": 0.4}),
+            (5, beside, {"repair": "reflect"}),
+        )
+    ]
+
+
+def foreseeing() -> list[EpisodeSpec]:
+    """Several trials of a move to pick from, with all that they may be made of, and with the paper's operators."""
+    moves = Portfolio([("cma", 1.0, 1.0), ("curr-to-pbest/1", 0.5, 0.5, "F+CR"), ("gauss", 1.0, 0.8)])
+    return [
+        EpisodeSpec(
+            problem=problem(dimension, noisy=dimension == 4),
+            policy=softmax_policy(np.random.default_rng(3).normal(size=(len(portfolio), N_FACTS)), portfolio=portfolio),
+            portfolio=portfolio,
+            config=DEConfig(population_size=10, budget=121, updating=updating, **more),
+            observe=True,
+            seed=6,
+        )
+        for updating in ("sequential", "deferred")
+        for dimension, portfolio, more in (
+            (1, moves, {"foresight": 2, "final_population": 7, "restart_tolerance": 0.4}),
+            (4, moves, {"foresight": 5, "final_population": 6, "repair": "midpoint"}),
+            (3, CROSSED, {"foresight": 3}),
+        )
     ]
 
 

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 
 from deddqn.de import BEYOND, DEConfig, Entry, Portfolio
 from deddqn.de.portfolio import ADAPTS
-from deddqn.de.state import Count, End, Mark
+from deddqn.de.state import Count, End, Mark, Model
 from deddqn.de.strategies import STRATEGIES
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.engine.episode import write_episode
 from deddqn.engine.loop import start
 from deddqn.engine.memory import Episode, view_episode
 from deddqn.engine.outside import ask_points, observe, tell_value
-from deddqn.policies import uniform_policy
+from deddqn.policies import softmax_policy, uniform_policy
+from deddqn.policies.softmax import N_FACTS
 from deddqn.problems import Problem, get
 from tests.engine.test_properties import Tape, any_value, check_donors, check_features
 
@@ -34,10 +35,12 @@ def any_run(draw: st.DrawFn) -> EpisodeSpec:
     tape = Tape(draw(st.lists(any_value, min_size=1, max_size=12)))
     problem = Problem.from_function(tape, [(low, low + width)] * dimension)
     population = draw(st.integers(6, 15))
+    portfolio = Portfolio(draw(st.lists(any_entry, min_size=1, max_size=5)))
+    picking = softmax_policy(np.full((len(portfolio), N_FACTS), 0.1), portfolio=portfolio)
     return EpisodeSpec(
         problem=problem,
-        policy=uniform_policy(),
-        portfolio=Portfolio(draw(st.lists(any_entry, min_size=1, max_size=5))),
+        policy=draw(st.sampled_from([uniform_policy(), picking])),
+        portfolio=portfolio,
         config=DEConfig(
             population_size=population,
             budget=draw(st.integers(1, 90)),
@@ -46,6 +49,7 @@ def any_run(draw: st.DrawFn) -> EpisodeSpec:
             pbest=draw(st.floats(1e-9, 1.0)),
             archive=draw(st.floats(0.0, 3.0)),
             restart_tolerance=draw(st.sampled_from([0.0, 0.3])),
+            foresight=draw(st.integers(1, 4)),
         ),
         seed=draw(st.integers(0, 1000)),
         observe=True,
@@ -64,7 +68,7 @@ def check_sizes(spec: EpisodeSpec, search: object, before: int) -> int:
         spent = counts[Count.EVALUATIONS] / config.budget
         assert (
             abs(population - (config.population_size + (final - config.population_size) * spent))
-            <= 0.5 + (config.population_size - final) * population / config.budget
+            <= 0.5 + (config.population_size - final) * population / config.budget + 1e-9
         )  # a new population may have been evaluated since
     uses = {entry.strategy for entry in spec.portfolio} & {"curr-to-pbest/1", "rand-to-pbest/1"}
     room = math.floor(config.archive * population + 0.5) if uses else 0
@@ -75,6 +79,36 @@ def check_sizes(spec: EpisodeSpec, search: object, before: int) -> int:
 def check_means(search: object) -> None:
     assert np.all((search.scale_means > 0.0) & (search.scale_means <= 1.0))
     assert np.all((search.crossover_means >= 0.0) & (search.crossover_means <= 1.0))
+
+
+def check_foreseen(spec: EpisodeSpec, search: object, last: int) -> None:
+    """All trials are inside, and the last one that was proposed is one of them."""
+    foreseen, problem = search.foreseen, spec.problem
+    assert len(foreseen) == len(search.outlook) == (spec.config.foresight if spec.config.foresight > 1 else 0)
+    if spec.picks:
+        assert np.all((foreseen >= problem.lower) & (foreseen <= problem.upper))
+        assert np.all((search.outlook >= 0.0) & (search.outlook <= 1.0))
+        assert any(np.array_equal(search.trials[last], trial) for trial in foreseen)
+
+
+def check_distribution(search: object) -> None:
+    """Samples wait for their number, which is lambda or a doubling of it; A A' = C where the next one is drawn."""
+    if search.model_mean.size == 0:
+        assert not search.model.any()
+        return
+    model = search.model
+    assert model[Model.SIGMA] >= 0.0
+    if model[Model.BEGUN]:
+        doublings = min(model[Model.BEGUN] - 1, 3)
+        assert model[Model.LAMBDA] == (4 + math.floor(3 * math.log(search.model_mean.size))) * 2**doublings
+        assert 0 <= model[Model.SAMPLES] < model[Model.LAMBDA]
+    if model[Model.SIGMA] > 0.0:
+        covariance, factor = np.tril(search.model_covariance), np.tril(search.model_factor)
+        variances = np.diag(covariance)
+        assert np.isfinite(search.model_mean).all() and np.all(variances > 0.0) and np.all(np.diag(factor) > 0.0)
+        unit = np.sqrt(variances)
+        whole = (factor / unit[:, None]) @ (factor / unit[:, None]).T
+        np.testing.assert_allclose(np.tril(whole), covariance / np.outer(unit, unit), rtol=0.0, atol=1e-12)
 
 
 @settings(max_examples=150, deadline=None)
@@ -89,6 +123,7 @@ def test_every_run(spec: EpisodeSpec) -> None:
     while not search.counts[Count.ENDED]:
         population = check_sizes(spec, search, population)
         check_means(search)
+        check_distribution(search)
         if (i := observe(arena)) >= 0:
             check_features(observer.features, len(spec.portfolio))
             check_donors(search.donors[i], i, population)
@@ -96,6 +131,8 @@ def test_every_run(spec: EpisodeSpec) -> None:
         assert place < asked <= population
         initial += 0 if search.counts[Count.INITIALISED] else 1
         points = search.trials if search.counts[Count.INITIALISED] else search.parents
+        if search.counts[Count.INITIALISED]:
+            check_foreseen(spec, search, asked - 1)
         assert np.all((points[place] >= problem.lower) & (points[place] <= problem.upper))
         tell_value(arena, place, tape(points[place].copy()))
         seen += 1

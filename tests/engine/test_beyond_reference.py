@@ -58,6 +58,7 @@ CMA_BESIDE: Entries = [
 ]
 PAPER_TWO: Entries = [("rand/1", 0.5, 0.9), ("rand-to-best/2", 0.5, 1.0)]
 
+
 def slanting(x: np.ndarray) -> float:
     """An ellipsoid that is not parallel to the axes, with its optimum where small numbers keep their digits: at 0."""
     return float(np.sum(4.0 ** np.arange(x.size) * np.cumsum(x) ** 2))

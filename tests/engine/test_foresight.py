@@ -223,6 +223,21 @@ def test_who_chooses_from_outside_gets_one_trial() -> None:
     np.testing.assert_array_equal(*(each.episodes[0].search.parents for each in lanes))
 
 
+def test_a_generation_may_begin_outside_and_go_on_with_the_policy() -> None:
+    """The parents that outlooks are made from are those of the generation, whoever began it."""
+    lanes = Lanes([spec(config=replace(SMALL, foresight=4))], threads=1)
+    lanes.observe()
+    for _ in range(3):
+        lanes.act([0])
+    search = lanes.episodes[0].search
+    lanes.advance(int(search.counts[Count.EVALUATIONS]) + 1)
+    population = search.counts[Count.POPULATION]
+    np.testing.assert_array_equal(
+        search.columns[:, :population], (search.units[:, None] * search.parents[search.order[:population]].T)
+    )
+    assert len(set(search.outlook.tolist())) > 1
+
+
 @njit(**{**ENGINE, "cache": False})
 def pick_by_setup(setup, memory, outlook, stream):
     """The trial whose number the policy was made with."""

@@ -36,6 +36,12 @@ def _by_rank(portfolio: Portfolio, slope: float, limit: float) -> CompiledPolicy
     return softmax_policy(weights, portfolio=portfolio, name="by-rank")
 
 
+def picking(foresight: int, portfolio: Portfolio) -> CompiledPolicy:
+    """All operators alike, and of several trials the one that looks best: better than one trial of them at random."""
+    weights = np.zeros((len(portfolio), N_FACTS))
+    return softmax_policy(weights, portfolio=portfolio, name="picking", de={"foresight": foresight})
+
+
 def by_budget(limit: float = 0.5) -> CompiledPolicy:
     """A network that plays operator 0 while more than `limit` of the budget is left, and then operator 1."""
     weights = np.zeros((2, n_features(2)))

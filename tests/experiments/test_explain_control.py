@@ -1,16 +1,18 @@
 """The control: a policy against its own shares at random, where it is known whether its state matters."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from deddqn.de import PAPER, DEConfig
 from deddqn.de.config import config_for
-from deddqn.experiments.explain import PLAYED, Ground, Request, against_own_shares, measure_shares, play
+from deddqn.experiments.explain import PLAYED, Ground, Request, against_own_shares, measure_shares, own_shares, play
 from deddqn.experiments.explain.control import best_fixed, cannot_tell, compare_errors
 from deddqn.experiments.explain.watch import decisions
 from deddqn.policies import fixed, load_policy, schedule_policy, softmax_policy
 from deddqn.problems import Problem, get
-from tests.experiments.rigged import SMALL, WIDE_AND_FINE, best_are_refined, by_budget, worst_stay
+from tests.experiments.rigged import SMALL, WIDE_AND_FINE, best_are_refined, by_budget, picking, worst_stay
 
 PROBLEMS = ("cec2005:F1/d10", "cec2005:F6/d10")
 WHERE = {name: get(name) for name in PROBLEMS}
@@ -139,6 +141,37 @@ class Uncompiled:
 def test_bad_input_is_refused(policy, problems, settings, message):
     with pytest.raises((ValueError, KeyError), match=message):
         against_own_shares(policy, problems, **{"repeats": 2, "config": SMALL, **settings})
+
+
+def test_picking_beats_one_trial_of_the_same_moves():
+    """Both sides have the same settings; the control takes the one trial that it has, with and without foresight."""
+    sphere = Problem.from_function(lambda x: float(x @ x), [(-5, 5)] * 10, optimum=0.0, name="sphere")
+    policy = picking(8, PAPER)
+    config = config_for(policy.de, population_size=50, budget=1500)
+    assert config.foresight == 8
+    found = against_own_shares(policy, sphere, repeats=20, config=config, first=0)
+    assert [result.verdict for result in found.contest.results] == ["win"]
+    assert np.median(found.policy_errors["sphere"]) < 0.05 * np.median(found.control_errors["sphere"])
+    control = own_shares(policy.name, found.shares, Ground(repeats=20, config=config))["sphere"]
+    for foresight in (8, 1):
+        lanes = Ground(repeats=20, config=replace(config, foresight=foresight)).lanes(control, sphere, 0)
+        assert not any(spec.picks for spec in lanes.specs)
+        lanes.advance()
+        np.testing.assert_array_equal(lanes.errors, found.control_errors["sphere"])
+    np.testing.assert_allclose(found.shares["sphere"].mean(axis=0), 0.25, atol=0.05)
+
+
+def test_a_policy_that_picks_from_one_trial_ties_with_its_shares():
+    """It is the picking that helped above: without it all operators alike are what the control plays."""
+    found = against_own_shares(picking(1, PAPER), PROBLEMS, repeats=12, config=SMALL)
+    assert found.contest.tally.ties == 2
+
+
+def test_watching_a_policy_that_picks_changes_nothing():
+    policy, ground = picking(4, PAPER), Ground(repeats=3, config=replace(SMALL, foresight=4))
+    lanes = ground.lanes(policy, WHERE[PROBLEMS[1]], 7)
+    assert sum(len(taken.choices) for taken in decisions(lanes)) == 3 * 980
+    np.testing.assert_array_equal(lanes.errors, ground.errors(policy, WHERE[PROBLEMS[1]], 7))
 
 
 def test_a_policy_plays_with_its_own_settings():

@@ -146,6 +146,25 @@ def test_the_richer_portfolio_is_searched_by_its_preset(tmp_path):
     assert policy.portfolio == BEYOND and policy.de == own
 
 
+def test_foresight_is_searched_with_and_kept(tmp_path):
+    """The candidates pick, the references do not; the file of the policy says how many trials it picks from."""
+    settings = {**SMALL, "generations": 2}
+    blind, seeing = (
+        Search(SearchConfig(**settings, foresight=foresight), tmp_path / str(foresight), quiet=True)
+        for foresight in (1, 3)
+    )
+    for one in (blind, seeing):
+        one.run()
+    np.testing.assert_array_equal(blind.pool, seeing.pool)
+    assert (blind.cma.mean != seeing.cma.mean).any()
+    policy = load_policy_file(tmp_path / "3" / "searched.safetensors")
+    assert policy.de == {"population_size": 12, "foresight": 3}
+    assert load_policy_file(tmp_path / "1" / "searched.safetensors").de == {"population_size": 12}
+    assert SearchConfig.from_json(seeing.config.to_json()) == seeing.config
+    with pytest.raises(ValueError, match="foresight must be 3 to resume this search, got 2"):
+        Search(SearchConfig(**settings, foresight=2), tmp_path / "3", resume=True)
+
+
 def test_a_generation_may_run_on_a_sample_of_the_problems(tmp_path):
     """Drawn for it; the candidates of a generation all run on the same ones, and resuming changes nothing."""
     settings = {**SMALL, "problems": (*SMALL["problems"], "cec2005:F6/d2", "cec2005:F8/d2"), "sample": 2}

@@ -27,7 +27,7 @@ class Options:
     runs: Annotated[int, tyro.conf.arg(help="per policy and problem")] = 25
     portfolio: Annotated[str | None, tyro.conf.arg(help="paper or beyond; a policy's own by default")] = None
     final_population: Annotated[int | None, tyro.conf.arg(help="what NP shrinks to; a policy's own by default")] = None
-    foresight: Annotated[int | None, tyro.conf.arg(help="trials of a move to pick from; a policy's own by default")] = None
+    foresight: Annotated[int | None, tyro.conf.arg(help="trials of a move to pick from; its own by default")] = None
     pool: Annotated[Path | None, tyro.conf.arg(help="CSV of 'deddqn export': rank among its runs instead")] = None
     reward: Annotated[str, tyro.conf.arg(help="whose sum is the return: R1, R2 or R3")] = "R2"
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from numba import njit, types
 
 from deddqn.compiled import INNER, Kernel, caller_of, copy
-from deddqn.de.config import DEConfig
 from deddqn.de.cma import collect_samples
+from deddqn.de.config import DEConfig
 from deddqn.de.parameters import learn_parameters
 from deddqn.de.pick import archive_parent
 from deddqn.de.population import restart_if_converged, shrink_population
 from deddqn.de.portfolio import Portfolio
-from deddqn.de.state import SEARCH, Count, search_sizes
+from deddqn.de.state import SEARCH, Count, Mark, search_sizes
 
 CLOSE_SIGNATURE = types.int64(types.int64)
 """close(address of the search) -> 0"""
@@ -54,7 +54,6 @@ def learn_and_replace(search):
     """Learn F and CR, keep what is replaced, replace, shrink."""
     search.counts[Count.RENUMBERED] = 0
     learn_parameters(search)
-    collect_samples(search, True)
     archive_parents(search)
     replace_parents(search)
     shrink_population(search)
@@ -76,10 +75,23 @@ def close_or_restart(address):
     return 0
 
 
+@njit(**INNER)
+def close_with_samples(address):
+    """The same with the strategy cma, which learns from the trials; with or without restarts."""
+    search = SEARCH_AT(address)
+    collect_samples(search, True)
+    learn_and_replace(search)
+    if search.marks[Mark.RESTART_TOLERANCE] > 0.0:
+        restart_if_converged(search)
+    return 0
+
+
 def closing_of(portfolio: Portfolio, config: DEConfig) -> Kernel:
     """The kernel that closes the generations of a run."""
     sizes = search_sizes(portfolio, config, 1)
-    plain = sizes["rows"] == sizes["NP"] and not (sizes["renumbered"] or sizes["adapted"] or sizes["model_D"])
+    plain = sizes["rows"] == sizes["NP"] and not sizes["renumbered"] and not sizes["adapted"]
+    if sizes["model_D"]:
+        return close_with_samples
     if config.restart_tolerance > 0.0:
         return close_or_restart
     return close_paper if plain else close_any

@@ -15,32 +15,32 @@ from numba import njit, types
 from deddqn.compiled import INNER, caller_of, copy
 from deddqn.de.bounds import repair
 from deddqn.de.draw import draw_donors
-from deddqn.de.moves import any_move
+from deddqn.de.moves import call_move
 from deddqn.de.propose import cross_over
 from deddqn.de.state import SEARCH, Count
 from deddqn.streams import Stream
 
-FORESEE_SIGNATURE = types.int64(types.int64, types.int64, types.int64)
-"""foresee(address of the search, i, op) -> 0"""
+FORESEE_SIGNATURE = types.int64(types.int64, types.int64, types.int64, types.int64)
+"""foresee(address of the search, address of the move, i, op) -> 0"""
 
 call_foresee = caller_of(FORESEE_SIGNATURE)
 SEARCH_AT = SEARCH.at
 
 
 @njit(**INNER)
-def foresee(address, i, op):
+def foresee(address, move, i, op):
     """Write trials of individual `i` by operator `op` into `foreseen`, and their outlooks; note the choice."""
     search = SEARCH_AT(address)
-    parent, trial = search.parents[i], search.trials[i]
+    counts, parent, trial = search.counts, search.parents[i], search.trials[i]
     search.choices[i] = op
-    if i == 0:
+    if counts[Count.ARRANGED] != counts[Count.GENERATION] + 1:
         arrange_parents(search)
     for k in range(search.outlook.size):
         if k > 0:
             draw_donors(search, i)
-        crossover = any_move(address, i, op)
+        crossover = call_move(move, (address, i, op))
         cross_over(crossover, search.streams[Stream.SEARCH], parent, trial)
-        repair(search.counts[Count.REPAIR], trial, parent, search.search_lower, search.search_upper)
+        repair(counts[Count.REPAIR], trial, parent, search.search_lower, search.search_upper)
         copy(trial, search.foreseen[k])
         if search.adapts[op]:
             search.foreseen_scale[k] = search.used_scale[i]
@@ -67,6 +67,7 @@ def arrange_parents(search):
         search.units[d] = 1.0 / width if width > 0.0 else 0.0
         for k in range(search.counts[Count.POPULATION]):
             columns[d, k] = search.units[d] * parents[order[k], d]
+    search.counts[Count.ARRANGED] = search.counts[Count.GENERATION] + 1
 
 
 @njit(**INNER)

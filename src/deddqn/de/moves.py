@@ -1,7 +1,7 @@
 """Moves: mutants written into `trials`, by kernels that the loop calls by address.
 
 A run compiles only what its portfolio uses: the paper's strategies with constant F and CR need no more than their
-formulas; adapted parameters, guides, the archive and the Gaussian sample come with the portfolios that have them.
+formulas; adapted parameters, guides, the archive and samples come with the portfolios that have them.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from numba import njit, types
 
 from deddqn.compiled import INNER, Kernel, caller_of
-from deddqn.de.gauss import sample_better_half
 from deddqn.de.cma import sample_model
+from deddqn.de.gauss import sample_better_half
 from deddqn.de.parameters import parameters_of
 from deddqn.de.pick import ARCHIVE_DONOR, draw_from_archive, draw_guide
 from deddqn.de.portfolio import Portfolio
@@ -36,15 +36,12 @@ def paper_move(address, i, op):
 
 @njit(**INNER)
 def any_move(address, i, op):
-    """Every strategy; F and CR may be drawn, and so may guide and archived donor."""
+    """Every strategy without a memory; F and CR may be drawn, and so may guide and archived donor."""
     search = SEARCH_AT(address)
     code, guide, donors = search.strategy[op], search.counts[Count.BEST], search.donors[i]
     scale, crossover = parameters_of(search, i, op)
     if code == GAUSS_CODE:
         sample_better_half(search, scale, search.trials[i])
-        return crossover
-    if code == CMA_CODE:
-        sample_model(search, scale, search.trials[i])
         return crossover
     if ARCHIVE_DONOR[code] >= 0:
         guide = draw_guide(search)
@@ -53,7 +50,20 @@ def any_move(address, i, op):
     return crossover
 
 
+@njit(**INNER)
+def move_or_sample(address, i, op):
+    """The same, and the strategy cma."""
+    search = SEARCH_AT(address)
+    if search.strategy[op] != CMA_CODE:
+        return any_move(address, i, op)
+    scale, crossover = parameters_of(search, i, op)
+    sample_model(search, scale, search.trials[i])
+    return crossover
+
+
 def move_of(portfolio: Portfolio) -> Kernel:
     """The kernel that makes the moves of a portfolio."""
+    if any(entry.strategy == CMA for entry in portfolio):
+        return move_or_sample
     plain = all(entry.strategy in PAPER_STRATEGIES and not entry.adapts for entry in portfolio)
     return paper_move if plain else any_move

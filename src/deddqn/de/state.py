@@ -51,6 +51,7 @@ class Count(IntEnum):
     ARCHIVED = 22  # members of the archive
     RENUMBERED = 23  # 1 when the population that begins is not the last one with its numbers: see `origin`
     RESTARTS = 24
+    ARRANGED = 25  # the generation, from 1 on, whose parents are in `columns`
 
 
 class Mark(IntEnum):

@@ -65,9 +65,9 @@ def choose(episode, i):
 def propose_picked(episode, i, op):
     """Make several trials of individual `i` by operator `op`, and ask the compiled policy for one of them."""
     core, search, _ = episode
-    links, outlook = core.links, search.outlook
-    call_foresee(links[Link.FORESEE], (address_of_record(search), i, op))
-    picked = call_pick(links[Link.PICK], (linked(links, Link.SETUP), core.memory, outlook, search.streams[Stream.POLICY]))
+    links, outlook, stream = core.links, search.outlook, search.streams[Stream.POLICY]
+    call_foresee(links[Link.FORESEE], (address_of_record(search), links[Link.MOVE], i, op))
+    picked = call_pick(links[Link.PICK], (linked(links, Link.SETUP), core.memory, outlook, stream))
     if picked < 0 or picked >= outlook.size:
         raise ValueError("the policy picked a trial that was not made")
     take_foreseen(search, i, picked)

@@ -152,7 +152,7 @@ def choose(setup, memory, features, stream, n_ops, i):
 
 @njit(**ENGINE)
 def pick(setup, memory, outlook, stream):
-    """The trial with the highest outlook; while no finite value is known, the first."""
+    """The trial with the highest outlook; the first while it is known that no value was finite."""
     best = 0
     if memory[BLIND] == 0.0:
         for k in range(1, outlook.size):
