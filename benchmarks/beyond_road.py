@@ -16,6 +16,7 @@ import numpy as np
 
 from deddqn.de.config import config_for
 from deddqn.de.portfolio import BEYOND, Entry, Portfolio
+from deddqn.experiments.statistics import a12
 from deddqn.policies import CompiledPolicy, fixed, load_policy, softmax_policy, uniform_policy
 from deddqn.policies.softmax import FACTS, weights_of
 from deddqn.problems import suite
@@ -66,7 +67,7 @@ class Road:
     def tell(self, name: str, errors: np.ndarray) -> np.ndarray:
         """Print one line; return the score of every problem."""
         scores = rank_scores(errors, self.pool)
-        lower = [a12(mine, theirs) for mine, theirs in zip(self.as_it_is, errors, strict=True)]
+        lower = [a12(these, others) for these, others in zip(errors, self.as_it_is, strict=True)]
         self.tell_scores(name, scores, f"  A12 {np.mean(lower):.3f}")
         return scores
 
@@ -77,11 +78,6 @@ class Road:
             for d in (10, 30)
         ]
         print(f"{name:<75}{scores.mean():6.3f}  {'  '.join(halves)}{more}", flush=True)
-
-
-def a12(mine: np.ndarray, theirs: np.ndarray) -> float:
-    """The chance that one of `theirs` is lower than one of `mine`, ties counted half."""
-    return float((mine[:, None] > theirs).mean() + 0.5 * (mine[:, None] == theirs).mean())
 
 
 def with_cma(policy: CompiledPolicy, constant: float) -> CompiledPolicy:

@@ -118,22 +118,6 @@ def test_weights_fall_from_the_best_on_and_stay_positive() -> None:
 # -- the run
 
 
-def test_the_first_samples_have_mean_and_covariance_of_the_better_half() -> None:
-    problem = Problem.from_function(lambda x: float(x[0] + 0.5 * x[1]), [(-5.0, 5.0)] * 2)
-    problem.bounded = False
-    config = DEConfig(population_size=4000, budget=8000, updating="deferred")
-    spec = EpisodeSpec(problem=problem, policy=load_policy("random"), portfolio=CMA, config=config)
-    lanes = Lanes([spec], threads=1)
-    search = lanes.episodes[0].search
-    lanes.advance(4000)
-    better = search.parents[search.order[:2000]].copy()
-    lanes.advance(7999)
-    trials = search.trials[:3999]
-    np.testing.assert_allclose(trials.mean(axis=0), better.mean(axis=0), atol=0.2)
-    np.testing.assert_allclose(np.cov(trials.T), np.cov(better.T), atol=0.5)
-    assert abs(np.cov(better.T)[0, 1]) > 0.5  # there is something to see
-
-
 def test_an_ill_conditioned_ellipsoid() -> None:
     """What differences of parents cannot do, samples of a distribution that turns and stretches can."""
     reached = {}

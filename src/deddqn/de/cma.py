@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 
 from deddqn.compiled import ENGINE, INNER, copy, fill
-from deddqn.de.state import LARGEST_LAMBDA, Count, Model
+from deddqn.de.state import LARGEST_LAMBDA, Count, Model, fewest_samples
 from deddqn.de.statistics import sort_by_fitness
 from deddqn.de.strategies import CMA, STRATEGIES
 from deddqn.streams import Stream, standard_normal
@@ -80,10 +80,8 @@ def begin_model(search):
             search.model_covariance[a, b] = trusted * _covariance(search, better, a, b)
         smallest = max(SMALLEST_EXTENT * (search.upper[a] - search.lower[a]), SMALLEST_DEVIATION)
         search.model_covariance[a, a] = max(_covariance(search, better, a, a), smallest * smallest)
-    first = 4 + np.int64(3.0 * math.log(dimension))
-    doubled = min(2.0 ** model[Model.BEGUN], LARGEST_LAMBDA)
+    model[Model.LAMBDA] = fewest_samples(dimension) * min(2.0 ** model[Model.BEGUN], LARGEST_LAMBDA)
     model[Model.BEGUN] += 1
-    model[Model.LAMBDA] = first * doubled
     model[Model.SIGMA] = 1.0
     model[Model.BEST] = math.inf
     model[Model.SAMPLES] = model[Model.UPDATES] = model[Model.STALE] = 0
@@ -138,6 +136,12 @@ def raw_weight(rank, samples):
     return math.log(0.5 * (samples + 1.0)) - math.log(rank + 1.0)
 
 
+@njit(**ENGINE)
+def path_rate(mass, n):
+    """c_c: the share of a step in the evolution path of the covariance."""
+    return (4.0 + mass / n) / (n + 4.0 + 2.0 * mass / n)
+
+
 @njit(**INNER)
 def update_model(search):
     """Move the distribution towards the better half of the samples, and learn from the step."""
@@ -190,7 +194,7 @@ def _move_paths(search, mass):
     length = math.sqrt(square)
     unbiased = length / math.sqrt(1.0 - (1.0 - rate) ** (2.0 * model[Model.UPDATES]))
     moving = unbiased < (1.4 + 2.0 / (n + 1.0)) * expected
-    rate_covariance = (4.0 + mass / n) / (n + 4.0 + 2.0 * mass / n)
+    rate_covariance = path_rate(mass, n)
     share = math.sqrt(rate_covariance * (2.0 - rate_covariance) * mass) if moving else 0.0
     for d in range(step.size):
         path_covariance[d] = (1.0 - rate_covariance) * path_covariance[d] + share * step[d]
@@ -202,7 +206,7 @@ def _move_paths(search, mass):
 def _learn_covariance(search, samples, total, mass, moving):
     """Rank-one and rank-mu update of the lower half of C."""
     covariance, path, n = search.model_covariance, search.path_covariance, float(search.model_mean.size)
-    rate_covariance = (4.0 + mass / n) / (n + 4.0 + 2.0 * mass / n)
+    rate_covariance = path_rate(mass, n)
     rate_one = 2.0 / ((n + 1.3) * (n + 1.3) + mass)
     rate_mu = min(1.0 - rate_one, 2.0 * (mass - 2.0 + 1.0 / mass) / ((n + 2.0) * (n + 2.0) + mass))
     lost = 0.0 if moving else rate_one * rate_covariance * (2.0 - rate_covariance)

@@ -13,12 +13,9 @@ import math
 from numba import njit, types
 
 from deddqn.compiled import INNER, caller_of, copy
-from deddqn.de.bounds import repair
 from deddqn.de.draw import draw_donors
-from deddqn.de.moves import call_move
-from deddqn.de.propose import cross_over
+from deddqn.de.propose import propose
 from deddqn.de.state import SEARCH, Count
-from deddqn.streams import Stream
 
 FORESEE_SIGNATURE = types.int64(types.int64, types.int64, types.int64, types.int64)
 """foresee(address of the search, address of the move, i, op) -> 0"""
@@ -31,16 +28,13 @@ SEARCH_AT = SEARCH.at
 def foresee(address, move, i, op):
     """Write trials of individual `i` by operator `op` into `foreseen`, and their outlooks; note the choice."""
     search = SEARCH_AT(address)
-    counts, parent, trial = search.counts, search.parents[i], search.trials[i]
-    search.choices[i] = op
+    counts, trial = search.counts, search.trials[i]
     if counts[Count.ARRANGED] != counts[Count.GENERATION] + 1:
         arrange_parents(search)
     for k in range(search.outlook.size):
         if k > 0:
             draw_donors(search, i)
-        crossover = call_move(move, (address, i, op))
-        cross_over(crossover, search.streams[Stream.SEARCH], parent, trial)
-        repair(counts[Count.REPAIR], trial, parent, search.search_lower, search.search_upper)
+        propose(search, move, i, op)
         copy(trial, search.foreseen[k])
         if search.adapts[op]:
             search.foreseen_scale[k] = search.used_scale[i]

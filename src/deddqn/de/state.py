@@ -199,6 +199,7 @@ def archive_room(rate, population):
     return np.int64(rate * population + 0.5)
 
 
-def fewest_samples(dimension: int) -> int:
+@njit(**ENGINE)
+def fewest_samples(dimension):
     """The lambda that the strategy cma begins with."""
-    return 4 + int(3 * math.log(dimension))
+    return 4 + np.int64(3.0 * math.log(dimension))
