@@ -28,6 +28,15 @@ def test_one_call_draws_and_saves(tmp_path):
     assert matplotlib.get_backend() == backend  # drawing does not change the user's setting
 
 
+def test_twelve_moves_have_colours_of_their_own_beside_the_axes():
+    figure = deddqn.plot(deddqn.minimize(bowl, BOX, portfolio="beyond", policy="random", history=True, **SMALL))
+    figure.draw_without_rendering()
+    shares = figure.axes[1]
+    assert len({tuple(area.get_facecolor()[0]) for area in shares.collections}) == 12
+    legend = shares.get_legend().get_window_extent()
+    assert not legend.overlaps(shares.get_window_extent()) and not legend.overlaps(shares.xaxis.get_tightbbox())
+
+
 @pytest.mark.parametrize(
     "fun", [lambda x: np.nan, lambda x: -bowl(x), lambda x: 0.0, lambda x: 1e300 * bowl(x), lambda x: bowl(x) ** 30]
 )

@@ -40,7 +40,7 @@ def plot(result: OptimizeResult, path: str | os.PathLike[str] | None = None) -> 
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError("deddqn.plot needs matplotlib: pip install 'deddqn[report]'") from error
-    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    figure = Figure(figsize=(11, 3.4), layout="constrained")
     left, right = figure.subplots(1, 2)
     draw_convergence(left, curves)
     draw_shares(right, curves)
@@ -63,6 +63,9 @@ def draw_convergence(axes: Any, curves: RunCurves) -> None:
 def draw_shares(axes: Any, curves: RunCurves) -> None:
     """How often every strategy was chosen, stacked."""
     if len(curves.shares):
-        axes.stackplot(curves.evaluations[1:], curves.shares.T, labels=curves.strategies, alpha=0.85)
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize=8, frameon=False)
+        from matplotlib import color_sequences
+
+        colours = color_sequences["tab10" if len(curves.strategies) <= 10 else "tab20"]
+        axes.stackplot(curves.evaluations[1:], curves.shares.T, labels=curves.strategies, colors=colours, alpha=0.85)
+        axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize=8, frameon=False, reverse=True)
     axes.set(xlabel="evaluations", ylabel="share of the strategies", ylim=(0, 1))
