@@ -100,9 +100,10 @@ class Scenario:
 
 
 FEATURES_EVERY = 7
-OUTLOOK_TOLERANCE = 1e-10  # distances between points that are close lose digits, and enter with their eighth power
+OUTLOOK_TOLERANCE = 1e-8  # distances between points that are close lose digits, and enter with their eighth power
 SHRINK = {"final_population": 6}
 RESTARTING = {"restart_tolerance": 0.2}
+RETURNING = {"restart_tolerance": 0.3, "restart_reserve": 0.3}
 TWO, FOUR = {"foresight": 2}, {"foresight": 4}
 SCENARIOS = [
     Scenario(sphere, 20, 3, CONSTANT, 400),
@@ -133,6 +134,15 @@ SCENARIOS = [
     Scenario(sphere, 12, 2, TWELVE, 900, {**SHRINK, **RESTARTING}, seed=3),
     Scenario(terraces, 12, 1, PBEST, 800, RESTARTING, deferred=True),
     Scenario(holes, 12, 2, TWELVE, 900, {**SHRINK, **RESTARTING}, deferred=True, seed=3),
+    # ... and the return to the best of them
+    Scenario(rastrigin, 10, 1, BOLD, 900, RETURNING, seed=1),
+    Scenario(rastrigin, 20, 2, TWELVE, 2000, {**SHRINK, **RETURNING}, seed=2),
+    Scenario(terraces, 12, 1, PBEST, 800, RETURNING, deferred=True),
+    Scenario(holes, 12, 2, TWELVE, 900, {**SHRINK, **RETURNING}, deferred=True, seed=3),
+    Scenario(rastrigin, 12, 1, CMA_BESIDE, 600, {**SHRINK, **RETURNING}, deferred=True),
+    Scenario(rastrigin, 10, 1, PBEST, 400, {**TWO, **SHRINK, **RETURNING}, seed=0),
+    Scenario(never_finite, 10, 2, TWELVE, 150, {**SHRINK, **RETURNING}),
+    Scenario(constant, 12, 2, TWELVE, 200, {**SHRINK, **RETURNING}),
     # ends: a truncated generation, a budget below NP, the target
     Scenario(sphere, 12, 2, TWELVE, 33, SHRINK),
     Scenario(sphere, 12, 2, TWELVE, 7, SHRINK, deferred=True),
@@ -427,6 +437,8 @@ def test_every_step_of_a_run(scenario: Scenario) -> None:
         assert reference.population_size == final
     if "restart_tolerance" in scenario.more and scenario.objective in (sphere, rastrigin, terraces, holes):
         assert reference.restarts > 0
+    if "restart_reserve" in scenario.more and scenario.objective in (rastrigin, holes):
+        assert reference.returns > 0
     if scenario.more.get("archive") == 0.3:
         assert len(reference.archive) == 6
     if scenario.portfolio is CMA and scenario.objective in (constant, noise):

@@ -45,7 +45,7 @@ def problem(dimension: int = 3) -> Problem:
 
 
 def softmax(portfolio: Portfolio = MOVES) -> CompiledPolicy:
-    weights = np.random.default_rng(7).normal(size=(len(portfolio), N_FACTS))
+    weights = np.random.default_rng(3).normal(size=(len(portfolio), N_FACTS))
     return softmax_policy(weights, portfolio=portfolio)
 
 

@@ -236,6 +236,7 @@ def test_settings_of_a_policy_and_those_given():
         pbest=0.2,
         archive=2.0,
         restart_tolerance=0.1,
+        restart_reserve=0.2,
         repair="midpoint",
         foresight=4,
     ).own_settings()

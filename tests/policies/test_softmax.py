@@ -6,25 +6,11 @@ import numpy as np
 import pytest
 
 from deddqn.de.config import DEConfig
-from deddqn.de.portfolio import BEYOND, PAPER
+from deddqn.de.portfolio import BEYOND
 from deddqn.de.state import Count, Mark
-from deddqn.de.strategies import STRATEGIES
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.policies import PolicyFileError, load_policy, save_softmax, softmax_policy
-from deddqn.policies.softmax import (
-    BASES,
-    DIVERSITY,
-    FACTS,
-    GAINS,
-    INPUT,
-    INPUTS,
-    LEANS,
-    N_FACTS,
-    SLOTS,
-    SUCCESS,
-    input_weights,
-    weights_of,
-)
+from deddqn.policies.softmax import DIVERSITY, FACT, FACTS, N_FACTS, SLOTS, SUCCESS, pick, trust_of, weights_of
 from deddqn.problems import get
 from deddqn.streams import Stream, streams_at, uniform
 
@@ -33,6 +19,40 @@ def lanes_of(weights, **settings):
     config = DEConfig(population_size=12, budget=600)
     spec = EpisodeSpec(problem=get("cec2005:F6/d10"), policy=softmax_policy(weights), config=config, **settings)
     return Lanes([spec], threads=1)
+
+
+def picks_of(trust, memory, outlook, draws=4000):
+    """What is picked so often, of trials with these outlooks."""
+    setup = softmax_policy(np.zeros((4, N_FACTS)), trust=trust).setup
+    stream = streams_at(3, "picks", 1, 0)[Stream.POLICY].copy()
+    return np.array([pick(setup, memory, np.array(outlook), stream) for _ in range(draws)]), stream
+
+
+def test_trust_is_the_chance_to_pick_the_highest_outlook():
+    lanes = lanes_of(np.zeros((4, N_FACTS)))
+    lanes.advance(300)  # half of the budget
+    memory, outlook = lanes.episodes[0].core.memory, [0.3, 0.1, 0.9, 0.2]
+    for chance in (0.0, 0.2, 0.9, 1.0):
+        trust = np.zeros(N_FACTS)
+        trust[0] = np.clip(np.log(max(chance, 1e-300) / max(1.0 - chance, 1e-300)), -1e4, 1e4) - 6.0
+        trust[FACTS.index("progress")] = 6.0 / memory[FACT + 1]
+        picked, _ = picks_of(trust, memory, outlook)
+        assert set(picked) <= {0, 2}
+        assert np.mean(picked == 2) == pytest.approx(chance, abs=4 * np.sqrt(chance * (1 - chance) / 4000))
+
+
+def test_without_trust_the_highest_outlook_is_picked_and_nothing_drawn():
+    lanes = lanes_of(np.zeros((4, N_FACTS)))
+    lanes.advance(300)
+    picked, stream = picks_of(None, lanes.episodes[0].core.memory, [0.3, 0.1, 0.9, 0.2], draws=5)
+    assert set(picked) == {2}
+    assert np.array_equal(stream, streams_at(3, "picks", 1, 0)[Stream.POLICY])
+
+
+@pytest.mark.parametrize("trust", [np.zeros(N_FACTS + 1), np.zeros((2, N_FACTS)), np.full(N_FACTS, np.nan)])
+def test_wrong_trust_is_refused(trust):
+    with pytest.raises(PolicyFileError, match="trust must (have one row and at most 8 columns, got|be finite)"):
+        softmax_policy(np.zeros((4, N_FACTS)), trust=trust)
 
 
 def test_ranks_diversity_and_success_are_those_of_the_population():
@@ -74,73 +94,25 @@ def test_ranks_follow_a_population_that_shrinks_or_begins_anew():
     assert len(sizes) > 5 and restarts > 0
 
 
-def test_gains_are_those_of_the_population():
-    """In standard deviations of the parents, squashed, computed from values and donors."""
-    lanes = lanes_of(np.random.default_rng(1).normal(size=(4, N_FACTS)), observe=True)
-    lanes.advance(12)
-    search, memory = lanes.episodes[0].search, lanes.episodes[0].core.memory
-    for generation in range(6):
-        values = search.fitness.copy()
-        best, deviation = int(np.argmin(values)), np.std(values)
-        for i in range(12):
-            lanes.observe()
-            others = [*search.donors[i].tolist(), best]
-            lanes.advance(12 * (generation + 1) + i + 1)
-            z = np.array([(values[i] - values[other]) / deviation for other in others])
-            assert memory[INPUT + GAINS : SLOTS] == pytest.approx(z / (1.0 + np.abs(z)), abs=1e-12)
-    assert INPUTS[GAINS:] == tuple(f"gain of {vector}" for vector in ("r1", "r2", "r3", "r4", "r5", "best"))
-
-
-def test_lean_and_base_sum_the_gains_of_the_vectors_of_a_move():
-    """By the formulas: what a difference adds counts for it, what it subtracts against it."""
-    weights = np.zeros((len(BEYOND), N_FACTS))
-    weights[:, FACTS.index("lean")], weights[:, FACTS.index("base")] = 2.0, 10.0
-    rows = input_weights(weights, BEYOND)
-    resolved = {entry.strategy: row[GAINS:].tolist() for entry, row in zip(BEYOND, rows, strict=True)}
-    assert resolved["rand/1"] == [10, 2, -2, 0, 0, 0]
-    assert resolved["rand/2"] == resolved["rand-to-best/2"] == [10, 2, -2, 2, -2, 0]
-    assert resolved["curr-to-rand/1"] == [10, 2, -2, 0, 0, 0]
-    assert resolved["best/1"] == [2, -2, 0, 0, 0, 10]
-    assert resolved["curr-to-pbest/1"] == [2, 0, 0, 0, 0, 0]  # guide and archived donor are drawn later
-    assert resolved["rand-to-pbest/1"] == [10, 2, 0, 0, 0, 0]
-    assert resolved["gauss"] == [0] * 6
-    assert set(LEANS) == set(STRATEGIES) and set(BASES) <= set(STRATEGIES)
-
-
 def test_weights_come_back_from_a_policy():
-    weights = np.random.default_rng(6).normal(size=(len(BEYOND), N_FACTS))
-    for row, entry in zip(weights, BEYOND, strict=True):  # where a strategy has no such vector the weight says nothing
-        row[FACTS.index("lean")] *= bool(LEANS[entry.strategy][0])
-        row[FACTS.index("base")] *= entry.strategy in BASES
-    assert np.array_equal(weights_of(softmax_policy(weights, portfolio=BEYOND)), weights)
+    rng = np.random.default_rng(6)
+    weights, trust = rng.normal(size=(len(BEYOND), N_FACTS)), rng.normal(size=N_FACTS)
+    plain, trusting = (softmax_policy(weights, portfolio=BEYOND, trust=given) for given in (None, trust))
+    assert np.array_equal(weights_of(plain), weights) and np.array_equal(weights_of(trusting), weights)
+    assert trust_of(plain) is None and np.array_equal(trust_of(trusting), trust)
 
 
-def test_a_policy_may_follow_the_lean():
-    """With weights on the lean alone, the chosen move leans further upwards than the others."""
-    weights = np.zeros((4, N_FACTS))
-    weights[:, FACTS.index("lean")] = 50.0
-    lanes = lanes_of(weights, observe=True, seed=3)
-    memory = lanes.episodes[0].core.memory
-    table = input_weights(weights, PAPER) / 50.0
-    best = 0
-    for _ in range(300):
-        action = int(lanes.record(1).actions[0, 0])
-        leans = table @ memory[INPUT:SLOTS]
-        best += leans[action] > leans.max() - 0.1
-    assert best > 290
-
-
-def test_eight_columns_are_the_same_weights_with_zeros():
-    """And the decisions are those of a softmax that knows eight facts only, draw by draw."""
-    weights = np.random.default_rng(4).normal(size=(4, 8))
-    wide = np.hstack([weights, np.zeros((4, N_FACTS - 8))])
+def test_columns_that_are_missing_are_zeros():
+    """And the decisions are those of a softmax that knows four facts only, draw by draw."""
+    weights = np.random.default_rng(4).normal(size=(4, 4))
+    wide = np.hstack([weights, np.zeros((4, N_FACTS - 4))])
     first, second = lanes_of(weights, observe=True, seed=5), lanes_of(wide, observe=True, seed=5)
     memory = first.episodes[0].core.memory
     problem = first.specs[0].problem
     stream = streams_at(5, problem.seed_name, problem.dimension, 0)[Stream.POLICY].copy()
     for _ in range(588):
         action = int(first.record(1).actions[0, 0])
-        scores = [sum_in_order(row * memory[INPUT : INPUT + 8]) for row in weights]
+        scores = [sum_in_order(row * memory[FACT : FACT + 4]) for row in weights]
         chances = [math.exp(score - max(scores)) for score in scores]
         left, operator = uniform(stream) * sum_in_order(chances), 0
         while operator < 3 and left >= chances[operator]:
@@ -189,11 +161,12 @@ def test_huge_weights_do_no_harm():
 
 
 def test_the_file_gives_the_policy_back(tmp_path):
-    weights = np.random.default_rng(0).normal(size=(4, N_FACTS))
-    save_softmax(tmp_path / "p.safetensors", weights, name="mine", max_dimension=17)
+    weights, trust = np.random.default_rng(0).normal(size=(4, N_FACTS)), np.arange(float(N_FACTS))
+    save_softmax(tmp_path / "p.safetensors", weights, trust=trust, name="mine", max_dimension=17)
     policy = load_policy(tmp_path / "p.safetensors")
     assert (policy.name, policy.max_dimension) == ("mine", 17)
     np.testing.assert_array_equal(weights_of(policy), weights)
+    np.testing.assert_array_equal(trust_of(policy), trust)
     weights[0, 0] = np.inf
     with pytest.raises(PolicyFileError, match="finite"):
         save_softmax(tmp_path / "q.safetensors", weights)

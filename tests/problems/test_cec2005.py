@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deddqn.problems import cec2005, get, suite
+from deddqn.problems import SUITES, cec2005, get, suite
 from deddqn.problems.cec2005 import TRAIN, source
 from deddqn.problems.cec2005.variants import generator, other_matrices
 
@@ -229,6 +230,33 @@ def test_every_function_has_variants(dimension):
     for number in FUNCTIONS:
         variant = get(f"cec2005:F{number}/v3/d{dimension}", noise=False)
         assert variant(variant.optimum_point) == pytest.approx(variant.optimum, abs=1e-6), variant.name
+
+
+@pytest.mark.parametrize("name", SUITES["cec2005-stretched"])
+def test_a_stretched_problem_is_the_variant_seen_through_a_stretch(name):
+    """Its values are those of the variant at o + T (x - o), and T is in its data."""
+    stretched, variant = get(name, noise=False), get(name.replace("/s", "/v"), noise=False)
+    size, origin = stretched.dimension, variant.optimum_point
+    np.testing.assert_array_equal(stretched.optimum_point, origin)
+    assert (stretched.name, stretched.optimum) == (name, variant.optimum)
+    matrix = stretched.objective.data[1 + size : 1 + size + size * size].reshape(size, size)
+    points = np.random.default_rng(0).uniform(stretched.lower, stretched.upper, (10, size))
+    np.testing.assert_allclose(stretched(points), variant(origin + (points - origin) @ matrix.T), rtol=1e-9)
+    assert stretched(origin) == variant(origin) and (stretched(points) > stretched.optimum).all()
+    stretches = np.linalg.eigvalsh(matrix)
+    assert 10**-0.75 <= stretches.min() and stretches.max() <= 10**0.75
+    assert stretches.max() > 2.0 * stretches.min()
+
+
+def test_a_stretched_problem_goes_to_another_process(tmp_path):
+    """Where the function's code is in another place."""
+    problem = get("cec2005:F10/s1/d10")
+    point = np.full(10, 0.3)
+    (tmp_path / "problem").write_bytes(pickle.dumps(problem))
+    path = str(tmp_path / "problem")
+    code = f"import pickle, numpy; p = pickle.load(open({path!r}, 'rb')); print(p(numpy.full(10, 0.3)))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert float(found.stdout) == problem(point)
 
 
 def test_rotations_of_variants_keep_the_condition():

@@ -60,6 +60,7 @@ class BeyondReference(ReferenceRun):
         pbest: float = 0.11,
         archive: float = 1.0,
         restart_tolerance: float = 0.0,
+        restart_reserve: float = 0.0,
         foresight: int = 1,
         **settings: Any,
     ) -> None:
@@ -69,10 +70,13 @@ class BeyondReference(ReferenceRun):
         self.first_population = self.population_size
         self.final_population = final_population or self.population_size
         self.pbest, self.archive_rate, self.restart_tolerance = pbest, archive, restart_tolerance
+        self.restart_reserve = restart_reserve if restart_tolerance > 0.0 else 0.0
         self.foresight = foresight
         self.uses_archive = any("pbest" in entry[0] for entry in portfolio)
         self.distribution = Distribution(self.upper - self.lower)
-        self.restarts = 0
+        self.restarts = self.returns = 0
+        self.born = 0  # evaluations before those of the present population
+        self.kept: tuple[FloatArray, FloatArray] | None = None  # points and values, from best to worst
         self.waiting = False  # for the values of a new population
         self.origin: list[int] | None = None  # old numbers, where the last generation changed them
         self._forget()
@@ -236,7 +240,8 @@ class BeyondReference(ReferenceRun):
                 self._archive(self.population[index].copy())
         super()._finish_generation()
         self._shrink()
-        if not self.ended and self._has_converged():
+        self._return_to_the_best()
+        if not self.ended and self._has_converged() and self._is_worth_a_restart():
             self._restart()
 
     def _archive(self, point: FloatArray) -> None:
@@ -273,7 +278,31 @@ class BeyondReference(ReferenceRun):
         extent = self.population.max(axis=0) - self.population.min(axis=0)
         return bool(np.all(extent <= self.restart_tolerance * (self.upper - self.lower)))
 
+    @property
+    def _before_the_reserve(self) -> float:
+        """Evaluations; negative inside of the reserve."""
+        return self.budget - self.evaluations - self.restart_reserve * self.budget
+
+    def _is_worth_a_restart(self) -> bool:
+        return self.restart_reserve == 0.0 or self._before_the_reserve >= self.evaluations - self.born
+
+    def _return_to_the_best(self) -> None:
+        """The best of the populations that were left, cut to the present size, instead of a worse one; only once."""
+        if self.kept is None or self._before_the_reserve > 0:
+            return
+        points, values = self.kept
+        self.kept = None
+        if values[0] < self.fitness.min():
+            self.population, self.fitness = points[: self.population_size], values[: self.population_size]
+            self.origin = [-1] * self.population_size
+            self.archive = []
+            self.returns += 1
+
     def _restart(self) -> None:
+        ranking = self._ranking()
+        if self.restart_reserve > 0.0 and (self.kept is None or self.fitness[ranking[0]] < self.kept[1][0]):
+            self.kept = self.population[ranking], self.fitness[ranking]
+        self.born = self.evaluations
         self.population = self.initial_source.population(self.population_size, self.lower, self.upper)
         self.fitness = np.full(self.population_size, math.inf)
         self.origin = [-1] * self.population_size

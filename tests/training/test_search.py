@@ -5,7 +5,7 @@ import pytest
 
 from deddqn.de import BEYOND, PAPER, DEConfig
 from deddqn.policies import load_policy, load_policy_file, save_softmax, softmax_policy
-from deddqn.policies.softmax import N_FACTS, N_INPUTS, input_weights, weights_of
+from deddqn.policies.softmax import N_FACTS, trust_of, weights_of
 from deddqn.training.cma import CMAES
 from deddqn.training.evaluate import evaluate_all, rank_score, rank_scores
 from deddqn.training.search import Search, SearchConfig, search
@@ -72,7 +72,7 @@ def test_a_search_finds_a_better_policy_than_the_one_it_began_with(tmp_path):
     found = Search(config, tmp_path, quiet=True)
     found.run()
     begun = softmax_policy(np.zeros((4, N_FACTS)), max_dimension=10)
-    ended = softmax_policy(found._weights(found.cma.mean), max_dimension=10)
+    ended = softmax_policy(**found._policy_at(found.cma.mean), max_dimension=10)
     settings = {**found._settings, "repeats": 150}
     before, after = (e.errors for e in evaluate_all([begun, ended], found.problems, **settings))
     assert rank_score(after, before) > 0.55  # 0.5 is as good
@@ -95,20 +95,30 @@ def test_a_search_begins_with_a_policy(tmp_path):
     """The mean is the policy up to the weights of the first operator, which are 0: the probabilities are the same."""
     weights = np.random.default_rng(3).normal(size=(4, N_FACTS))
     save_softmax(tmp_path / "mine.safetensors", weights)
-    mine = {"start": str(tmp_path / "mine.safetensors"), "facts": N_FACTS}
+    mine = {"start": str(tmp_path / "mine.safetensors")}
     begun = Search(SearchConfig(**SMALL, **mine), tmp_path / "a", quiet=True)
-    first = begun._weights(begun.cma.mean)
-    np.testing.assert_array_equal(first[:, :8], (weights - weights[0])[:, :8])
-    np.testing.assert_array_equal(first[:, 8:], weights[:, 8:])  # lean and base are those of each operator
-    inputs = np.random.default_rng(4).normal(size=N_INPUTS)
-    scores = [input_weights(table, PAPER) @ inputs for table in (first, weights)]
-    np.testing.assert_allclose(*(np.exp(score) / np.exp(score).sum() for score in scores), rtol=1e-9)
+    first = begun._policy_at(begun.cma.mean)
+    np.testing.assert_array_equal(first["weights"], weights - weights[0])
+    assert set(first) == {"weights"}
     shipped = Search(SearchConfig(**SMALL, start="searched"), tmp_path / "b", quiet=True)
     table = weights_of(load_policy("searched"))
-    np.testing.assert_array_equal(shipped._weights(shipped.cma.mean), (table - table[0])[:, :8])
-    with pytest.raises(ValueError, match="facts must be at least 10 to begin with .*mine.safetensors', got 8"):
-        Search(SearchConfig(**{**SMALL, **mine, "facts": 8}), tmp_path / "d", quiet=True)
+    np.testing.assert_array_equal(shipped._policy_at(shipped.cma.mean)["weights"], table - table[0])
+    with pytest.raises(ValueError, match="facts must be at least 8 to begin with .*mine.safetensors', got 7"):
+        Search(SearchConfig(**SMALL, **mine, facts=7), tmp_path / "d", quiet=True)
     assert not Search(SearchConfig(**SMALL), tmp_path / "c", quiet=True).cma.mean.any()
+
+
+def test_trust_is_searched_where_there_is_something_to_pick_from(tmp_path):
+    trust = np.arange(float(N_FACTS))
+    save_softmax(tmp_path / "mine.safetensors", np.zeros((4, N_FACTS)), trust=trust)
+    settings = {**SMALL, "foresight": 2, "start": str(tmp_path / "mine.safetensors"), "generations": 2}
+    search = Search(SearchConfig(**settings), tmp_path / "a", quiet=True)
+    np.testing.assert_array_equal(search._policy_at(search.cma.mean)["trust"], trust)
+    search.run()
+    found = trust_of(load_policy_file(tmp_path / "a" / "searched.safetensors"))
+    assert found is not None and found.shape == trust.shape and not np.array_equal(found, trust)
+    anew = Search(SearchConfig(**{**settings, "start": ""}), tmp_path / "b", quiet=True)
+    np.testing.assert_array_equal(anew._policy_at(anew.cma.mean)["trust"], [3.0] + [0.0] * (N_FACTS - 1))
 
 
 @pytest.mark.parametrize(
@@ -133,16 +143,14 @@ def test_unknown_settings_suggest_a_neighbour():
 def test_the_richer_portfolio_is_searched_by_its_preset(tmp_path):
     config = SearchConfig.from_json({"preset": "search-x", **SMALL, "final_population": 8, "generations": 2})
     assert config.operators() == BEYOND and config.de_config().final_population == 8
-    assert SearchConfig.from_json({"preset": "search-x"}).de_config() == DEConfig(
-        final_population=10, repair="midpoint"
-    )
+    assert SearchConfig.from_json({"preset": "search-x"}).de_config().own_settings() == load_policy("ddqn-x").de
     assert SearchConfig.from_json(config.to_json()) == config
     one = Search(config, tmp_path, quiet=True)
     one.run()
     assert one.pool.shape == (2, 3 * 13)  # uniform, and each of the twelve alone
-    assert one.cma.mean.size == 11 * 8 + 12 * 2  # of the shared facts differences count, of the others every weight
+    assert one.cma.mean.size == 11 * 8 + 8  # differences of weights, and trust
     policy = load_policy_file(tmp_path / "searched.safetensors")
-    own = {"population_size": 12, "final_population": 8, "repair": "midpoint"}
+    own = {**load_policy("ddqn-x").de, "population_size": 12, "final_population": 8}
     assert policy.portfolio == BEYOND and policy.de == own
 
 
@@ -156,7 +164,7 @@ def test_foresight_is_searched_with_and_kept(tmp_path):
     for one in (blind, seeing):
         one.run()
     np.testing.assert_array_equal(blind.pool, seeing.pool)
-    assert (blind.cma.mean != seeing.cma.mean).any()
+    assert (blind.cma.mean != seeing.cma.mean[: blind.cma.mean.size]).any()
     policy = load_policy_file(tmp_path / "3" / "searched.safetensors")
     assert policy.de == {"population_size": 12, "foresight": 3}
     assert load_policy_file(tmp_path / "1" / "searched.safetensors").de == {"population_size": 12}
@@ -198,7 +206,7 @@ def test_what_is_kept_averages_the_means(tmp_path):
     np.testing.assert_array_equal(whole.average, average)
     whole.validate()
     np.testing.assert_array_equal(
-        weights_of(load_policy_file(tmp_path / "a" / "searched.safetensors"))[1:, :8].ravel(), average
+        weights_of(load_policy_file(tmp_path / "a" / "searched.safetensors"))[1:].ravel(), average
     )
     first = Search(SearchConfig(**{**SMALL, "generations": 2, "averaging": 3}), tmp_path / "b", quiet=True)
     first.run()

@@ -13,7 +13,7 @@ from deddqn.de.cma import collect_samples
 from deddqn.de.config import DEConfig
 from deddqn.de.parameters import learn_parameters
 from deddqn.de.pick import archive_parent
-from deddqn.de.population import restart_if_converged, shrink_population
+from deddqn.de.population import restart_if_converged, return_to_kept, shrink_population
 from deddqn.de.portfolio import Portfolio
 from deddqn.de.state import SEARCH, Count, Mark, search_sizes
 
@@ -68,9 +68,10 @@ def close_any(address):
 
 @njit(**INNER)
 def close_or_restart(address):
-    """The same; then begin anew where the population has converged."""
+    """The same; then begin anew where the population has converged, or return to the best one."""
     search = SEARCH_AT(address)
     learn_and_replace(search)
+    return_to_kept(search)
     restart_if_converged(search)
     return 0
 
@@ -82,6 +83,7 @@ def close_with_samples(address):
     collect_samples(search, True)
     learn_and_replace(search)
     if search.marks[Mark.RESTART_TOLERANCE] > 0.0:
+        return_to_kept(search)
         restart_if_converged(search)
     return 0
 

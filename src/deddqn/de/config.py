@@ -34,6 +34,8 @@ class DEConfig:
     archive : size of the archive of replaced parents, as a multiple of the population in use.
     restart_tolerance : a population whose values and coordinates have come as close as this, relative to the range
         of all values so far and to the box, is replaced by a new one; 0 never restarts.
+    restart_reserve : last share of the budget, for which the search returns to the best of the replaced populations;
+        then a restart is made only if as much is left before it as the population has lived. 0: there is no return.
     foresight : trials that are made of a chosen move, from 1 to 16; a policy that picks evaluates one of them.
     """
 
@@ -47,6 +49,7 @@ class DEConfig:
     pbest: float = 0.11
     archive: float = 1.0
     restart_tolerance: float = 0.0
+    restart_reserve: float = 0.0
     foresight: int = 1
 
     def __post_init__(self) -> None:
@@ -80,6 +83,8 @@ class DEConfig:
             raise ValueError(f"archive must lie in [0, {LARGEST_ARCHIVE:g}], got {self.archive}")
         if not 0.0 <= self.restart_tolerance < 1.0:
             raise ValueError(f"restart_tolerance must lie in [0, 1), got {self.restart_tolerance}")
+        if not 0.0 <= self.restart_reserve < 1.0:
+            raise ValueError(f"restart_reserve must lie in [0, 1), got {self.restart_reserve}")
 
     def own_settings(self) -> dict[str, Any]:
         """What a policy made with these settings needs to know of them, where it is not the paper's."""
@@ -87,7 +92,10 @@ class DEConfig:
         return {name: getattr(self, name) for name in OWN_SETTINGS if getattr(self, name) != getattr(paper, name)}
 
 
-OWN_SETTINGS = ("population_size", "final_population", "pbest", "archive", "restart_tolerance", "repair", "foresight")
+OWN_SETTINGS = (
+    *("population_size", "final_population", "pbest", "archive", "restart_tolerance", "restart_reserve"),
+    *("repair", "foresight"),
+)
 """The settings that belong to a policy: they go into its file, and are the defaults of runs with it."""
 
 

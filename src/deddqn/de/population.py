@@ -1,4 +1,5 @@
-"""The size of the population over a run: a linear schedule (L-SHADE), and new populations for converged ones.
+"""The population over a run: a linear schedule of its size (L-SHADE), new populations for converged ones, and the
+return to the best of them.
 
 R. Tanabe, A. Fukunaga, "Improving the search performance of SHADE using linear population size reduction", CEC 2014.
 """
@@ -78,18 +79,75 @@ def has_converged(search):
 
 @njit(**INNER)
 def restart_if_converged(search):
-    """Begin anew with a new population of the same size, where the budget leaves more than its evaluation."""
-    counts = search.counts
-    population = counts[Count.POPULATION]
-    enough = counts[Count.BUDGET] - counts[Count.EVALUATIONS] > population
-    if not enough or target_reached(search.marks) or not has_converged(search):
+    """Begin anew with a new population of the same size, where the population has converged and there is time."""
+    if not is_time_to_restart(search) or target_reached(search.marks) or not has_converged(search):
         return
+    counts = search.counts
+    if search.kept_fitness.size:
+        keep_population(search)
     draw_population(search)
-    for i in range(population):
+    for i in range(counts[Count.POPULATION]):
         search.fitness[i] = math.inf
-        search.origin[i] = -1
     forget_lessons(search)
     search.model[Model.SIGMA] = 0.0
-    counts[Count.ARCHIVED] = counts[Count.INITIALISED] = 0
-    counts[Count.RENUMBERED] = 1
+    counts[Count.INITIALISED] = 0
+    note_new_population(search)
     counts[Count.RESTARTS] += 1
+    counts[Count.BORN] = counts[Count.EVALUATIONS]
+
+
+@njit(**INNER)
+def is_time_to_restart(search):
+    """Whether the budget leaves more than a new population, and before the reserve as much as this one has lived."""
+    counts = search.counts
+    left = counts[Count.BUDGET] - counts[Count.EVALUATIONS]
+    if left <= counts[Count.POPULATION]:
+        return False
+    return search.kept_fitness.size == 0 or left - reserve_of(search) >= counts[Count.EVALUATIONS] - counts[Count.BORN]
+
+
+@njit(**INNER)
+def reserve_of(search):
+    """Evaluations at the end of the budget that are for the best population."""
+    return search.marks[Mark.RESTART_RESERVE] * search.counts[Count.BUDGET]
+
+
+@njit(**INNER)
+def note_new_population(search):
+    """No individual is one of the last population; what was archived belonged to that."""
+    counts = search.counts
+    for i in range(counts[Count.POPULATION]):
+        search.origin[i] = -1
+    counts[Count.ARCHIVED] = 0
+    counts[Count.RENUMBERED] = 1
+
+
+@njit(**INNER)
+def keep_population(search):
+    """Keep the parents, which are about to be replaced by new ones, if none that were kept are better."""
+    rank_parents(search)
+    counts, order, fitness = search.counts, search.order, search.fitness
+    if counts[Count.KEPT] and search.kept_fitness[0] <= fitness[order[0]]:
+        return
+    counts[Count.KEPT] = counts[Count.POPULATION]
+    for k in range(counts[Count.POPULATION]):
+        search.kept_fitness[k] = fitness[order[k]]
+        copy(search.parents[order[k]], search.kept[k])
+
+
+@njit(**INNER)
+def return_to_kept(search):
+    """In the reserve let the kept parents be the population again, as many as there are now, if they are better; once.
+
+    There are never fewer, since populations do not grow.
+    """
+    counts = search.counts
+    if counts[Count.KEPT] == 0 or counts[Count.BUDGET] - counts[Count.EVALUATIONS] > reserve_of(search):
+        return
+    rank_parents(search)
+    if search.kept_fitness[0] < search.fitness[search.order[0]]:
+        for k in range(counts[Count.POPULATION]):
+            search.fitness[k] = search.kept_fitness[k]
+            copy(search.kept[k], search.parents[k])
+        note_new_population(search)
+    counts[Count.KEPT] = 0

@@ -52,6 +52,8 @@ class Count(IntEnum):
     RENUMBERED = 23  # 1 when the population that begins is not the last one with its numbers: see `origin`
     RESTARTS = 24
     ARRANGED = 25  # the generation, from 1 on, whose parents are in `columns`
+    KEPT = 26  # individuals of the best population that a restart replaced
+    BORN = 27  # evaluations before the population's own
 
 
 class Mark(IntEnum):
@@ -69,6 +71,7 @@ class Mark(IntEnum):
     PBEST = 9
     ARCHIVE = 10  # its room in populations
     RESTART_TOLERANCE = 11
+    RESTART_RESERVE = 12
 
 
 class Fact(IntEnum):
@@ -140,6 +143,8 @@ SEARCH = Layout(
     Field("order", "int", ("NP",), "parents from best to worst at the start of the generation"),
     Field("picked", "int", (DONORS,), "donors of a trial of which one may be a member of the archive"),
     Field("origin", "int", ("renumbered",), "old numbers of a renumbered population; -1 for new individuals"),
+    Field("kept", "float", ("kept", "D"), "the best population that a restart replaced, from best to worst"),
+    Field("kept_fitness", "float", ("kept",)),
     Field("weights", "float", ("sample",), "of the better half in a Gaussian sample"),
     Field("used_scale", "float", ("adapted",), "F of the trials"),
     Field("used_crossover", "float", ("adapted",), "CR of the trials"),
@@ -181,6 +186,7 @@ def search_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> dict
         "K": len(portfolio),
         "rows": size + (archived if uses & ARCHIVE_DONORS.keys() else 0),
         "renumbered": size if shrinks or config.restart_tolerance > 0.0 else 0,
+        "kept": size if config.restart_tolerance > 0.0 and config.restart_reserve > 0.0 else 0,
         "foreseen": config.foresight if config.foresight > 1 else 0,
         "foreseen_D": dimension if config.foresight > 1 else 0,
         "foreseen_NP": size if config.foresight > 1 else 0,

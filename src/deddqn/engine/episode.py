@@ -205,7 +205,7 @@ def _write_search(spec: EpisodeSpec, search: Record) -> None:
     marks[Mark.OPTIMUM] = np.nan if problem.optimum is None else problem.optimum
     marks[Mark.TARGET_ERROR], marks[Mark.TARGET_VALUE] = config.target_error, config.target_value
     marks[Mark.PBEST], marks[Mark.ARCHIVE] = config.pbest, config.archive
-    marks[Mark.RESTART_TOLERANCE] = config.restart_tolerance
+    marks[Mark.RESTART_TOLERANCE], marks[Mark.RESTART_RESERVE] = config.restart_tolerance, config.restart_reserve
 
 
 def _write_observer(spec: EpisodeSpec, observer: Record) -> None:

@@ -40,6 +40,7 @@ def minimize(
     repair: str | None = None,
     updating: str | None = None,
     restart_tolerance: float | None = None,
+    restart_reserve: float | None = None,
     foresight: int | None = None,
     vectorized: bool = False,
     workers: Any = 1,
@@ -74,7 +75,9 @@ def minimize(
     repair : "clip", "reflect" or "midpoint", for coordinates that leave the bounds; by default the policy's own way.
     updating : "sequential" (the default) or "deferred", which vectorised and parallel functions need (and get).
     restart_tolerance : begin anew with another population when values and coordinates are this close together,
-        relative to the range of all values and to the bounds; 0 never does.
+        relative to the range of all values and to the bounds; 0 never does. The policy's own by default.
+    restart_reserve : the last share of `maxfun`, for which the search returns to the best population that a restart
+        replaced. Then a restart is made only if as much is left before the reserve as the population has lived.
     foresight : make so many trials of a chosen move, and evaluate the one that the policy picks; for policies that
         pick (the searched ones). The policy's own number by default, else 1.
     vectorized : `fun` takes (D, S) and returns (S,), as in scipy.
@@ -135,6 +138,7 @@ def minimize(
         repair=repair,
         updating=updating,
         restart_tolerance=restart_tolerance,
+        restart_reserve=restart_reserve,
         foresight=foresight,
         x0=x0,
         init=init,

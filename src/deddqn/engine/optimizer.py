@@ -93,6 +93,7 @@ class Optimizer:
         repair: str | None = None,
         updating: str = "sequential",
         restart_tolerance: float | None = None,
+        restart_reserve: float | None = None,
         foresight: int | None = None,
         x0: Any = None,
         init: Any = "uniform",
@@ -121,6 +122,8 @@ class Optimizer:
             given["final_population"] = whole_number("final_population", final_population, SMALLEST_POPULATION)
         if restart_tolerance is not None:
             given["restart_tolerance"] = number("restart_tolerance", restart_tolerance, 0.0)
+        if restart_reserve is not None:
+            given["restart_reserve"] = number("restart_reserve", restart_reserve, 0.0)
         if foresight is not None:
             given["foresight"] = whole_number("foresight", foresight, 1)
         if repair is not None:

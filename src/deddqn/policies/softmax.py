@@ -10,17 +10,14 @@ rank                      of the individual among the parents: 0 best, 1 worst
 diversity                 log of the mean distance to donors (rows 7-11) of the last generation over the first
 success                   share of the last generation's trials that improved on their parent
 dimension                 D / dim^max (row 5)
-lean                      of each operator: the gains of the donors it adds, less those of the donors it subtracts
-base                      of each operator: the gain of the vector that it starts from or is drawn to
 ========================  ==============================================================================
 
-A gain is ``z / (1 + abs(z))`` with z = (f(x_i) - f(x_r)) / std of the parents' f (rows 3 and 13-18). The first eight
-facts say how the search goes; the last two what this very move would be made of, because the donors are drawn before
-the decision: a move leans upwards where its differences lead from worse to better vectors. `LEANS` and `BASES` have the
-vectors of every strategy; guides and donors that are drawn after the decision count nothing. Rank, diversity and
-success are kept by the policy itself, from what every policy is handed: the features, and in `learn` the values of
-parent and trial. In the first generation they are 0.5, 0 and 0.5. While no finite value is known, there are no facts,
-and any operator is drawn.
+Rank, diversity and success are kept by the policy itself, from what every policy is handed: the features, and in
+`learn` the values of parent and trial. In the first generation they are 0.5, 0 and 0.5. While no finite value is known,
+there are no facts, and any operator is drawn.
+
+Where several trials of the operator are made (foresight), the one with the highest outlook is picked with the
+probability 1 / (1 + exp(-trust . facts)), else the first. A policy without trust always picks the highest.
 """
 
 from __future__ import annotations
@@ -44,48 +41,22 @@ from deddqn.policies.policy import CompiledPolicy
 from deddqn.streams import integer_below, uniform
 
 KIND = "softmax"
-FACTS = (
-    *("constant", "progress", "progress squared", "stagnation", "rank", "diversity", "success", "dimension"),
-    *("lean", "base"),
-)
+FACTS = ("constant", "progress", "progress squared", "stagnation", "rank", "diversity", "success", "dimension")
 N_FACTS = len(FACTS)
-LEAN, BASE = FACTS.index("lean"), FACTS.index("base")
-
-R1, R2, R3, R4, R5, BEST = range(DONORS + 1)
-INPUTS = (*FACTS[:LEAN], *(f"gain of {vector}" for vector in ("r1", "r2", "r3", "r4", "r5", "best")))
-"""What the scores are linear in: the facts that are the same for all operators, and the gains that the others sum."""
-N_INPUTS, GAINS = len(INPUTS), LEAN
-LEANS = {
-    "rand/1": ((R2,), (R3,)),
-    "rand/2": ((R2, R4), (R3, R5)),
-    "rand-to-best/2": ((R2, R4), (R3, R5)),
-    "curr-to-rand/1": ((R2,), (R3,)),
-    "best/1": ((R1,), (R2,)),
-    "curr-to-best/1": ((R1,), (R2,)),
-    "curr-to-pbest/1": ((R1,), ()),
-    "rand-to-pbest/1": ((R2,), ()),
-    **dict.fromkeys(("gauss", "cma"), ((), ())),
-}
-"""The donors that a strategy adds and subtracts, as far as they are known when it is chosen."""
-BASES = {
-    "best/1": BEST,
-    "curr-to-best/1": BEST,
-    **dict.fromkeys(("rand/1", "rand/2", "rand-to-best/2", "curr-to-rand/1", "rand-to-pbest/1"), R1),
-}
-"""The vector that a strategy starts from, or is drawn to from x_i."""
 
 BUDGET, DIMENSION, STAGNATION, DISTANCE = (
     AT[name] for name in ("remaining_budget", "dimension", "stagnation", "donor_distance")
 )
-DEVIATION, DIFFERENCE = AT["fitness_deviation"], AT["donor_fitness"]  # that of x_best follows the donors
 HALF_STAGNATION = 0.05  # a stagnation of 5% of the budget counts one half
 SMALLEST_DIVERSITY = 1e-9
 DIVERSITY_UNIT = 0.1  # one decade is about a quarter
+LARGEST_EXPONENT = 700.0
 
-# The memory: slots, the inputs, then K scores, then NP ranks, NP values and NP indices to sort
+# The setup: the weights of every operator, then those of trust, or none
+# The memory: slots, the facts, then K scores, then NP ranks, NP values and NP indices to sort
 DIVERSITY, SUCCESS, FIRST_DISTANCE, DISTANCE_SUM, DECIDED, IMPROVED, SETTLED, POPULATION, OPERATORS, BLIND = range(10)
-INPUT = 10
-SLOTS = INPUT + N_INPUTS
+FACT = 10
+SLOTS = FACT + N_FACTS
 
 
 def memory_size(n_ops: int, n_pop: int) -> int:
@@ -104,40 +75,42 @@ def reset(setup, memory, n_ops, n_pop):
 
 
 @njit(**ENGINE)
-def write_inputs(memory, features, n_ops, i):
-    """Write what the decision for individual `i` rests on, in the order of `INPUTS`, to ``memory[INPUT:SLOTS]``."""
+def write_facts(memory, features, n_ops, i):
+    """Write what the decision for individual `i` rests on, in the order of `FACTS`, to ``memory[FACT:SLOTS]``."""
     progress = 1.0 - features[BUDGET]
     stagnation = features[STAGNATION]
-    memory[INPUT] = 1.0
-    memory[INPUT + 1] = progress
-    memory[INPUT + 2] = progress * progress
-    memory[INPUT + 3] = stagnation / (stagnation + HALF_STAGNATION)
-    memory[INPUT + 4] = memory[SLOTS + n_ops + i]
-    memory[INPUT + 5] = memory[DIVERSITY]
-    memory[INPUT + 6] = memory[SUCCESS]
-    memory[INPUT + 7] = features[DIMENSION]
-    unit = 0.5 * features[DEVIATION]
-    for k in range(N_INPUTS - GAINS):
-        difference = features[DIFFERENCE + k]
-        memory[INPUT + GAINS + k] = difference / (unit + abs(difference)) if unit > 0.0 else 0.0
+    memory[FACT] = 1.0
+    memory[FACT + 1] = progress
+    memory[FACT + 2] = progress * progress
+    memory[FACT + 3] = stagnation / (stagnation + HALF_STAGNATION)
+    memory[FACT + 4] = memory[SLOTS + n_ops + i]
+    memory[FACT + 5] = memory[DIVERSITY]
+    memory[FACT + 6] = memory[SUCCESS]
+    memory[FACT + 7] = features[DIMENSION]
+
+
+@njit(**ENGINE)
+def sum_facts(setup, row, memory):
+    """The facts, weighted with row number `row` of the setup."""
+    total = 0.0
+    for j in range(N_FACTS):
+        total += setup[row * N_FACTS + j] * memory[FACT + j]
+    return total
 
 
 @njit(**ENGINE)
 def choose(setup, memory, features, stream, n_ops, i):
-    """Draw an operator with probability proportional to exp(weights . inputs). Notes the donors' distances."""
+    """Draw an operator with probability proportional to exp(weights . facts). Notes the donors' distances."""
     for k in range(DONORS):
         memory[DISTANCE_SUM] += features[DISTANCE + k]
     memory[DECIDED] += 1.0
     if memory[BLIND] != 0.0:
         return integer_below(stream, n_ops)
-    write_inputs(memory, features, n_ops, i)
+    write_facts(memory, features, n_ops, i)
     highest = -math.inf
     for op in range(n_ops):
-        score = 0.0
-        for j in range(N_INPUTS):
-            score += setup[op * N_INPUTS + j] * memory[INPUT + j]
-        memory[SLOTS + op] = score
-        highest = max(highest, score)
+        memory[SLOTS + op] = sum_facts(setup, op, memory)
+        highest = max(highest, memory[SLOTS + op])
     total = 0.0
     for op in range(n_ops):
         memory[SLOTS + op] = math.exp(memory[SLOTS + op] - highest)
@@ -152,13 +125,23 @@ def choose(setup, memory, features, stream, n_ops, i):
 
 @njit(**ENGINE)
 def pick(setup, memory, outlook, stream):
-    """The trial with the highest outlook; the first while it is known that no value was finite."""
+    """The trial with the highest outlook if it is trusted, else the first; so is it while no value was finite."""
+    if memory[BLIND] != 0.0 or not is_trusted(setup, memory, stream):
+        return 0
     best = 0
-    if memory[BLIND] == 0.0:
-        for k in range(1, outlook.size):
-            if outlook[k] > outlook[best]:
-                best = k
+    for k in range(1, outlook.size):
+        if outlook[k] > outlook[best]:
+            best = k
     return best
+
+
+@njit(**ENGINE)
+def is_trusted(setup, memory, stream):
+    """Whether outlooks count for this decision; no number is drawn where they always do."""
+    n_ops = np.int64(memory[OPERATORS])
+    if setup.size == n_ops * N_FACTS:
+        return True
+    return uniform(stream) < 1.0 / (1.0 + math.exp(min(-sum_facts(setup, n_ops, memory), LARGEST_EXPONENT)))
 
 
 @njit(**ENGINE)
@@ -222,56 +205,38 @@ def renumber(setup, memory, origin):
     return 0
 
 
-def input_weights(weights: np.ndarray, portfolio: Portfolio) -> np.ndarray:
-    """(operators, inputs): the weights (operators, facts) with lean and base resolved into the gains they sum."""
-    resolved = np.zeros((len(portfolio), N_INPUTS))
-    resolved[:, :GAINS] = weights[:, :GAINS]
-    for row, entry, (lean, base) in zip(resolved, portfolio, weights[:, [LEAN, BASE]], strict=True):
-        added, subtracted = LEANS[entry.strategy]
-        row[[GAINS + k for k in added]] += lean
-        row[[GAINS + k for k in subtracted]] -= lean
-        if entry.strategy in BASES:
-            row[GAINS + BASES[entry.strategy]] += base
-    return resolved
-
-
 def weights_of(policy: CompiledPolicy) -> np.ndarray:
-    """(operators, facts): the weights that a softmax policy was made with; the inverse of `input_weights`."""
-    portfolio = policy.portfolio or PAPER
-    resolved = policy.setup.reshape(len(portfolio), N_INPUTS)
-    weights = np.zeros((len(portfolio), N_FACTS))
-    weights[:, :GAINS] = resolved[:, :GAINS]
-    for row, entry, found in zip(weights, portfolio, resolved, strict=True):
-        for added in LEANS[entry.strategy][0][:1]:
-            row[LEAN] = found[GAINS + added]
-        if entry.strategy in BASES:
-            row[BASE] = found[GAINS + BASES[entry.strategy]]
-    return weights
+    """(operators, facts): the weights that a softmax policy was made with."""
+    n_ops = len(policy.portfolio or PAPER)
+    return policy.setup[: n_ops * N_FACTS].reshape(n_ops, N_FACTS).copy()
+
+
+def trust_of(policy: CompiledPolicy) -> np.ndarray | None:
+    """(facts,): the weights of its trust, None where it has none."""
+    trust = policy.setup[len(policy.portfolio or PAPER) * N_FACTS :]
+    return trust.copy() if trust.size else None
 
 
 def softmax_policy(
     weights: np.ndarray,
     *,
+    trust: np.ndarray | None = None,
     name: str = "searched",
     portfolio: Portfolio = PAPER,
     max_dimension: int = 30,
     metadata: dict[str, Any] | None = None,
     de: Mapping[str, Any] | None = None,
 ) -> CompiledPolicy:
-    """The policy with these weights (operators, facts); the facts of columns that are not there count nothing."""
-    given = np.asarray(weights, dtype=np.float64)
-    if given.ndim != 2 or given.shape[0] != len(portfolio) or not 1 <= given.shape[1] <= N_FACTS:
-        raise PolicyFileError(
-            f"weights must have a row per operator ({len(portfolio)}) and at most {N_FACTS} columns, got {given.shape}"
-        )
-    table = np.zeros((len(portfolio), N_FACTS))
-    table[:, : given.shape[1]] = given
-    if not np.isfinite(table).all():
-        raise PolicyFileError("weights must be finite, got some that are not")
+    """The policy with these weights (operators, facts) and trust (facts,); facts that have no column count nothing."""
+    rows = len(portfolio)
+    table = _with_all_facts("weights", np.asarray(weights, dtype=np.float64), f"a row per operator ({rows})", rows)
+    if trust is not None:
+        row = np.atleast_2d(np.asarray(trust, dtype=np.float64))
+        table = np.vstack([table, _with_all_facts("trust", row, "one row", 1)])
     return CompiledPolicy(
         name,
         PolicyKernels(choose, reset, learn, end_generation, renumber, pick),
-        setup=input_weights(table, portfolio).ravel(),
+        setup=table.ravel(),
         memory_size=memory_size,
         needs_features=True,
         portfolio=portfolio,
@@ -281,10 +246,20 @@ def softmax_policy(
     )
 
 
+def _with_all_facts(name: str, given: np.ndarray, shape: str, rows: int) -> np.ndarray:
+    """The table with zeros for the facts that it does not have, or the error for a wrong one."""
+    if given.ndim != 2 or given.shape[0] != rows or not 1 <= given.shape[1] <= N_FACTS:
+        raise PolicyFileError(f"{name} must have {shape} and at most {N_FACTS} columns, got {given.shape}")
+    if not np.isfinite(given).all():
+        raise PolicyFileError(f"{name} must be finite, got some that are not")
+    return np.pad(given, [(0, 0), (0, N_FACTS - given.shape[1])])
+
+
 def save_softmax(
     path: str | os.PathLike[str],
     weights: np.ndarray,
     *,
+    trust: np.ndarray | None = None,
     name: str = "searched",
     portfolio: Portfolio = PAPER,
     max_dimension: int = 30,
@@ -292,10 +267,11 @@ def save_softmax(
     de: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a policy file; weights that are not finite are refused."""
-    softmax_policy(weights, portfolio=portfolio)
+    softmax_policy(weights, trust=trust, portfolio=portfolio)
+    tensors = {"weights": weights} if trust is None else {"weights": weights, "trust": trust}
     write_policy_file(
         path,
-        {"weights": np.ascontiguousarray(weights, dtype=np.float64)},
+        {key: np.ascontiguousarray(values, dtype=np.float64) for key, values in tensors.items()},
         kind=KIND,
         name=name,
         portfolio=portfolio,
@@ -309,4 +285,4 @@ def from_tensors(tensors: dict[str, np.ndarray], **facts: Any) -> CompiledPolicy
     """The policy of a file."""
     if "weights" not in tensors:
         raise PolicyFileError("the file has no tensor 'weights'")
-    return softmax_policy(tensors["weights"], **facts)
+    return softmax_policy(tensors["weights"], trust=tensors.get("trust"), **facts)

@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import numpy as np
+
 from deddqn.names import UnknownNameError, suggestion, unknown_name
 from deddqn.problems import bbob, cec2005
 from deddqn.problems.problem import Objective, Problem
+from deddqn.problems.stretched import StretchedObjective, random_stretch
 
 PAPER_DIMENSIONS = (10, 30)
 VARIANTS = (1, 2, 3, 4)
+STRETCHED = (1, 2)
+_STRETCHES = 20050  # seeds their random numbers
 
 
 def get(name: str, *, dimension: int | None = None, noise: bool = True) -> Problem:
@@ -19,7 +24,8 @@ def get(name: str, *, dimension: int | None = None, noise: bool = True) -> Probl
     Parameters
     ----------
     name : ``cec2005:F1`` .. ``cec2005:F25`` or ``bbob:f1/i1`` .. ``bbob:f24/i1``, with or without ``/d<dimension>``.
-        ``cec2005:F1/v3`` is the third variant of F1, with another shift and (where F1 has one) another rotation.
+        ``cec2005:F1/v3`` is the third variant of F1, with another shift and (where F1 has one) another rotation;
+        ``cec2005:F1/s3`` is this variant, stretched.
     dimension : 2, 10, 30 or 50 for CEC2005, 2 or more for BBOB.
     noise : False switches the noise of F4, F17, F24 and F25 off.
     """
@@ -40,14 +46,14 @@ def problem_names() -> list[str]:
 
 
 def _cec2005(name: str, dimension: int | None, noise: bool) -> Problem:
-    match = re.fullmatch(r"cec2005:F(\d+)(?:/v(\d+))?(?:/d(\d+))?", name)
+    match = re.fullmatch(r"cec2005:F(\d+)(?:/([vs])(\d+))?(?:/d(\d+))?", name)
     if match is None or int(match.group(1)) not in cec2005.TABLE:
         dimensions = ", ".join(f"/d{d}" for d in cec2005.DIMENSIONS)
         raise UnknownNameError(
             f"unknown problem {name!r}; {suggestion(name, problem_names())}"
             f"Known: cec2005:F1 to cec2005:F{max(cec2005.TABLE)}, each with {dimensions}"
         )
-    in_name = int(match.group(3)) if match.group(3) else None
+    in_name = int(match.group(4)) if match.group(4) else None
     if in_name is not None and dimension is not None and in_name != dimension:
         raise ValueError(f"dimension must agree with the name {name!r}, got {dimension}")
     wanted = in_name if in_name is not None else dimension
@@ -55,13 +61,18 @@ def _cec2005(name: str, dimension: int | None, noise: bool) -> Problem:
         raise ValueError(
             f"dimension must be given, in the name ({name}/d10) or as an argument: one of {cec2005.DIMENSIONS}"
         )
-    number, variant = int(match.group(1)), int(match.group(2) or 0)
+    number, kind, variant = int(match.group(1)), match.group(2) or "v", int(match.group(3) or 0)
     definition = cec2005.load(number, wanted, variant)
+    objective = Objective(definition.kernel, definition.data, definition.work_size)
+    if kind == "s":
+        rng = np.random.default_rng([_STRETCHES, number, variant])
+        objective = StretchedObjective(objective, definition.optimum_point, random_stretch(wanted, rng))
+    changed = f"/{kind}{variant}" if variant or kind == "s" else ""
     return Problem(
-        f"cec2005:F{number}/v{variant}/d{wanted}" if variant else f"cec2005:F{number}/d{wanted}",
+        f"cec2005:F{number}{changed}/d{wanted}",
         definition.lower,
         definition.upper,
-        Objective(definition.kernel, definition.data, definition.work_size),
+        objective,
         optimum=definition.optimum,
         optimum_point=definition.optimum_point,
         noisy=definition.noisy and noise,
@@ -82,11 +93,14 @@ SUITES: dict[str, tuple[str, ...]] = {
     "cec2005-varied": tuple(
         f"cec2005:F{n}/v{v}/d{d}" for d in PAPER_DIMENSIONS for v in VARIANTS for n in cec2005.TRAIN
     ),
+    "cec2005-stretched": tuple(
+        f"cec2005:F{n}/s{v}/d{d}" for d in PAPER_DIMENSIONS for v in STRETCHED for n in cec2005.TRAIN
+    ),
     "cec2005": tuple(f"cec2005:F{n}/d{d}" for d in PAPER_DIMENSIONS for n in cec2005.TABLE),
     **bbob.SUITES,
 }
-"""The paper's training and test problems (Sect. 5.1), variants of the training problems, and all of CEC2005, each at
-D = 10 and 30; then BBOB's."""
+"""The paper's training and test problems (Sect. 5.1), variants of the training problems, stretched ones, and all of
+CEC2005, each at D = 10 and 30; then BBOB's."""
 
 
 def suite(name: str, *, noise: bool = True) -> list[Problem]:

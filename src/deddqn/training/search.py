@@ -19,7 +19,7 @@ import numpy as np
 from deddqn.de.portfolio import BEYOND
 from deddqn.names import choice_error
 from deddqn.policies import CompiledPolicy, load_policy
-from deddqn.policies.softmax import FACTS, GAINS, N_FACTS, choose, save_softmax, softmax_policy, weights_of
+from deddqn.policies.softmax import FACTS, N_FACTS, choose, save_softmax, softmax_policy, trust_of, weights_of
 from deddqn.problems import Problem, get, suite
 from deddqn.training.checkpoint import check_same, load_checkpoint, prepare_folder, save_checkpoint
 from deddqn.training.cma import CMAES
@@ -51,7 +51,8 @@ class SearchConfig(RunSettings):
     sample : problems that a generation runs on, drawn for it (0: all).
     sigma : the initial standard deviation of every weight.
     start : name or file of a softmax policy whose weights the search begins with; zeros (the uniform policy) if empty.
-    facts : how many of the policy's facts get weights; 8 say how the search goes, the others what a move is made of.
+    facts : how many of the policy's facts get weights.
+    foresight : as in `DEConfig`; where there is something to pick from, the policy's trust is searched, too.
     reference_repeats : runs per reference policy and problem.
     pool : a CSV file of `deddqn export` whose runs are the references instead (for instance those of strong peers).
     averaging : generations that the average of the search's means looks back on; it is what is validated and kept,
@@ -108,14 +109,20 @@ SEARCH_PRESETS: dict[str, dict[str, Any]] = {
     "search": {},
     "search-x": {
         "portfolio": BEYOND.values,
-        "final_population": 10,
+        "final_population": 7,
+        "pbest": 0.2,
+        "restart_tolerance": 0.03,
+        "restart_reserve": 0.3,
         "repair": "midpoint",
-        "facts": N_FACTS,
+        "foresight": 2,
         "averaging": 40,
     },
 }
-"""Named settings: the paper's portfolio, and the one beyond it with a shrinking population and all facts."""
+"""Named settings: the paper's portfolio, and the one beyond it with the settings of `ddqn-x`."""
 
+
+FIRST_TRUST = 3.0
+"""Where trust begins: outlooks count for 95 of 100 decisions."""
 
 _MAY_CHANGE = ("generations", "threads", "checkpoint_seconds", "max_seconds", "tensorboard")
 
@@ -145,7 +152,6 @@ class Search:
         named = [get(name) for name in config.problems] if config.problems else suite(config.suite)
         self.problems = list(problems) if problems is not None else named
         self.portfolio = config.operators()
-        self.shared = min(config.facts, GAINS)  # the facts that are the same for all operators
         self.cma = CMAES(self._first_mean(), config.sigma, config.candidates, config.seed)
         self.first = self.cma.mean.copy()
         self.average, self.best = self.first, self.first
@@ -160,32 +166,30 @@ class Search:
         self._started = self._saved_at = time.monotonic()
 
     def _first_mean(self) -> np.ndarray:
-        """Where the search begins; `_weights` says what its coordinates are."""
+        """Where the search begins; `_policy_at` says what its coordinates are."""
+        n_ops, n_facts, picks = len(self.portfolio), self.config.facts, self.config.foresight > 1
+        trusting = np.zeros(n_facts)
+        trusting[0] = FIRST_TRUST
         if not self.config.start:
-            n_ops = len(self.portfolio)
-            return np.zeros((n_ops - 1) * self.shared + n_ops * (self.config.facts - self.shared))
+            return np.concatenate([np.zeros((n_ops - 1) * n_facts), trusting[: n_facts * picks]])
         policy = load_policy(self.config.start)
         if not isinstance(policy, CompiledPolicy) or policy.kernels.choose is not choose or not policy.portfolio:
             raise ValueError(f"start must be a softmax policy, got {self.config.start!r}")
-        if len(policy.portfolio) != len(self.portfolio):
-            raise ValueError(f"start must have {len(self.portfolio)} operators, {self.config.start!r} has others")
-        weights = weights_of(policy)
+        if len(policy.portfolio) != n_ops:
+            raise ValueError(f"start must have {n_ops} operators, {self.config.start!r} has others")
+        weights, trust = weights_of(policy), trust_of(policy)
         used = int(np.flatnonzero(weights.any(axis=0)).max(initial=0)) + 1
-        check(
-            "facts",
-            self.config.facts >= used,
-            f"at least {used} to begin with {self.config.start!r}",
-            self.config.facts,
-        )
-        shared = weights[1:, : self.shared] - weights[0, : self.shared]
-        return np.concatenate([shared.ravel(), weights[:, self.shared : self.config.facts].ravel()])
+        check("facts", n_facts >= used, f"at least {used} to begin with {self.config.start!r}", n_facts)
+        differences = (weights[1:] - weights[0])[:, :n_facts]
+        first_trust = trusting if trust is None else trust[:n_facts]
+        return np.concatenate([differences.ravel(), first_trust[: n_facts * picks]])
 
-    def _weights(self, point: np.ndarray) -> np.ndarray:
-        """(operators, facts). Of shared facts only differences count: there the first operator's weights are 0."""
-        n_ops = len(self.portfolio)
-        shared, own = np.split(point, [(n_ops - 1) * self.shared])
-        table = np.vstack([np.zeros(self.shared), shared.reshape(n_ops - 1, self.shared)])
-        return np.hstack([table, own.reshape(n_ops, -1)])
+    def _policy_at(self, point: np.ndarray) -> dict[str, np.ndarray]:
+        """Weights (operators, facts) and trust. Only differences of weights count: those of the first operator are 0."""
+        n_ops, n_facts = len(self.portfolio), self.config.facts
+        differences, trust = np.split(point, [(n_ops - 1) * n_facts])
+        weights = np.vstack([np.zeros(n_facts), differences.reshape(n_ops - 1, n_facts)])
+        return {"weights": weights, "trust": trust} if trust.size else {"weights": weights}
 
     @property
     def _made_for(self) -> dict[str, Any]:
@@ -238,7 +242,7 @@ class Search:
     def generation(self) -> None:
         """Run all candidates on all problems, rank them and move on."""
         points = self.cma.ask()
-        policies = [softmax_policy(self._weights(point), **self._made_for) for point in points]
+        policies = [softmax_policy(**self._policy_at(point), **self._made_for) for point in points]
         first = self.cma.generation * self.config.repeats
         drawn = self._drawn()
         problems, pool = [self.problems[k] for k in drawn], self.pool[drawn]
@@ -266,7 +270,7 @@ class Search:
 
     def validate(self) -> None:
         """Score the average of the means on other seeds; keep it if it is the best so far."""
-        policy = softmax_policy(self._weights(self.average), **self._made_for)
+        policy = softmax_policy(**self._policy_at(self.average), **self._made_for)
         repeats = self.config.evaluate_repeats
         found = evaluate(policy, self.problems, repeats=repeats, first=VALIDATION, **self._settings)
         score = rank_score(found.errors, self.pool)
@@ -282,16 +286,16 @@ class Search:
             "config": self.config.to_json(),
             "problems": [problem.name for problem in self.problems],
             "facts": FACTS[: self.config.facts],
-            "first_weights": self._weights(self.first).tolist() if self.config.start else None,
+            "first": _listed(self._policy_at(self.first)) if self.config.start else None,
             "commit": commit(),
             "versions": versions(),
             "rank_score": self.best_score,
             "curve": self.curve,
         }
         path = self.out / "searched.safetensors"
-        save_softmax(path, self._weights(self.best), provenance=provenance, **self._made_for)
+        save_softmax(path, **self._policy_at(self.best), provenance=provenance, **self._made_for)
         names = [problem.name for problem in self.problems]
-        summary = {"rank_score": self.best_score, "curve": self.curve, "weights": self._weights(self.best).tolist()}
+        summary = {"rank_score": self.best_score, "curve": self.curve, **_listed(self._policy_at(self.best))}
         summary["last_scores"] = dict(zip(names, scores.tolist(), strict=True))
         (self.out / "summary.json").write_text(json.dumps(summary, indent=1))
 
@@ -311,6 +315,10 @@ class Search:
         self.best_score = -np.inf if facts["best_score"] is None else facts["best_score"]
         self.evaluations, self.curve = facts["evaluations"], facts["curve"]
         return int(facts["log"])
+
+
+def _listed(tensors: dict[str, np.ndarray]) -> dict[str, Any]:
+    return {name: values.tolist() for name, values in tensors.items()}
 
 
 def search(config: SearchConfig, out: str | Path, *, resume: bool = False) -> float:

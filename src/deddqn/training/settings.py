@@ -30,7 +30,7 @@ class RunSettings:
     portfolio : the operators, as (strategy, F, CR) or (strategy, F, CR, adapts); in JSON also a name: "beyond".
     population_size, budget : NP and FE^max of every run.
     final_population : what NP shrinks to over the budget (0: it does not).
-    pbest, archive, restart_tolerance, repair, foresight : as in `DEConfig`.
+    pbest, archive, restart_tolerance, restart_reserve, repair, foresight : as in `DEConfig`.
     """
 
     portfolio: tuple[EntryValues, ...] = PAPER.values
@@ -40,6 +40,7 @@ class RunSettings:
     pbest: float = DEConfig.pbest
     archive: float = DEConfig.archive
     restart_tolerance: float = DEConfig.restart_tolerance
+    restart_reserve: float = DEConfig.restart_reserve
     repair: str = DEConfig.repair
     foresight: int = DEConfig.foresight
 
@@ -56,6 +57,7 @@ class RunSettings:
             pbest=self.pbest,
             archive=self.archive,
             restart_tolerance=self.restart_tolerance,
+            restart_reserve=self.restart_reserve,
             repair=self.repair,
             foresight=self.foresight,
         )

@@ -11,7 +11,7 @@ from deddqn.engine.loop import evaluate_population, propose_pending
 from deddqn.engine.memory import open_episode
 from deddqn.engine.outside import evaluate_proposed
 from deddqn.policies.network import forward
-from deddqn.policies.softmax import BLIND, INPUT, write_inputs
+from deddqn.policies.softmax import BLIND, FACT, write_facts
 
 SEE_SIGNATURE = types.int64(VECTOR, VECTOR, types.int64, types.int64, VECTOR)
 """see(memory, features, n_ops, i, inputs) -> whether the decision rests on the inputs, which it writes"""
@@ -35,11 +35,11 @@ def see_features(memory, features, n_ops, i, inputs):
 
 
 @njit(**ENGINE)
-def see_inputs(memory, features, n_ops, i, inputs):
-    """A softmax policy sees its inputs, unless no finite value is known yet: then it draws blindly."""
-    write_inputs(memory, features, n_ops, i)
+def see_facts(memory, features, n_ops, i, inputs):
+    """A softmax policy sees its facts, unless no finite value is known yet: then it draws blindly."""
+    write_facts(memory, features, n_ops, i)
     for k in range(inputs.size):
-        inputs[k] = memory[INPUT + k]
+        inputs[k] = memory[FACT + k]
     return 0 if memory[BLIND] != 0.0 else 1
 
 

@@ -88,14 +88,14 @@ def _network_sight(policy: CompiledPolicy, n_ops: int) -> Sight:
 
 
 def _softmax_sight(policy: CompiledPolicy, n_ops: int) -> Sight:
-    weights = policy.setup.reshape(n_ops, softmax.N_INPUTS)
+    weights = softmax.weights_of(policy)
 
     def probabilities(scores: np.ndarray) -> np.ndarray:
         parts = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
     return Sight(
-        "scores", kernels.see_inputs, softmax.N_INPUTS, fact_groups(), lambda inputs: inputs @ weights.T, probabilities
+        "scores", kernels.see_facts, softmax.N_FACTS, fact_groups(), lambda facts: facts @ weights.T, probabilities
     )
 
 
@@ -126,21 +126,11 @@ def _together(groups: list[Group], kind: str, rows: str) -> Group:
 
 
 def fact_groups() -> tuple[Group, ...]:
-    """The inputs of a softmax policy, then some that belong together."""
-    groups = [Group(name, "fact", "", (k,), _meaning(name)) for k, name in enumerate(softmax.INPUTS)]
-    together = {
-        "progress with its square": ("progress", "progress squared"),
-        "all gains": softmax.INPUTS[softmax.GAINS :],
-    }
-    for name, members in together.items():
-        columns = tuple(softmax.INPUTS.index(member) for member in members)
-        groups.append(Group(name, "all", "", columns, "at once, as they belong together"))
-    return tuple(groups)
-
-
-def _meaning(fact: str) -> str:
-    quantity, _, other = fact.partition(" of ")
-    return _FACTS[quantity].format(other=other)
+    """The facts of a softmax policy, then two that belong together."""
+    groups = [Group(name, "fact", "", (k,), _FACTS[name]) for k, name in enumerate(softmax.FACTS)]
+    members = tuple(softmax.FACTS.index(name) for name in ("progress", "progress squared"))
+    together = Group("progress with its square", "all", "", members, "at once, as they belong together")
+    return (*groups, together)
 
 
 _FACTS = {
@@ -152,5 +142,4 @@ _FACTS = {
     "diversity": "log of the mean distance to donors over the first generation's",
     "success": "share of the last generation's trials that were better",
     "dimension": "of the problem",
-    "gain": "how much better x_{other} is than the individual, in standard deviations of the parents, squashed",
 }

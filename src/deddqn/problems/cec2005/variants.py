@@ -26,10 +26,10 @@ def other_shifts(shifts: Array, box: tuple[float, float], rng: np.random.Generat
 
 def other_matrices(matrices: Array, rng: np.random.Generator) -> Array:
     """Return every matrix after a random rotation: its condition number stays."""
-    return np.stack([_rotation(matrix.shape[0], rng) @ matrix for matrix in matrices])
+    return np.stack([random_rotation(matrix.shape[0], rng) @ matrix for matrix in matrices])
 
 
-def _rotation(dimension: int, rng: np.random.Generator) -> Array:
+def random_rotation(dimension: int, rng: np.random.Generator) -> Array:
     """Return a matrix drawn uniformly from all rotations and reflections."""
     q, r = np.linalg.qr(rng.standard_normal((dimension, dimension)))
     return np.asarray(q * np.sign(np.diag(r)))
