@@ -143,7 +143,7 @@ def test_unknown_settings_suggest_a_neighbour():
 def test_the_richer_portfolio_is_searched_by_its_preset(tmp_path):
     config = SearchConfig.from_json({"preset": "search-x", **SMALL, "final_population": 8, "generations": 2})
     assert config.operators() == BEYOND and config.de_config().final_population == 8
-    assert SearchConfig.from_json({"preset": "search-x"}).de_config().own_settings() == load_policy("ddqn-x").de
+    assert SearchConfig.from_json({"preset": "search-x"}).de_config() == DEConfig(**load_policy("ddqn-x").de)
     assert SearchConfig.from_json(config.to_json()) == config
     one = Search(config, tmp_path, quiet=True)
     one.run()
