@@ -1,13 +1,15 @@
-"""The numbers of "The road" in docs/beyond.md, on the training functions.
+"""The numbers of "The road" in docs/beyond.md.
 
-Call ``python -m benchmarks.beyond_road PEERS.csv [SUITE]``, where the file has the runs of peers that docs/beyond.md
-makes; scores are places among them. Prints `ddqn-x` with its own settings, with one of them changed, with the move cma
-added and without some of its facts, every move alone, and the best move of each problem, known afterwards. A12 is the
-chance that such a run ends lower than one of `ddqn-x` as it is, the mean over the problems.
+Call ``python -m benchmarks.beyond_road POOL.csv [SUITE]``, where the file has the runs of other methods that
+docs/beyond.md makes. Prints `ddqn-x` with its own settings, with one of them changed, with the move cma added, without
+some of its facts or its trust, every move alone, and the best move of each problem, known afterwards. The score is the
+place of a run among those of the file; the rank that of the mean error among the means of the methods; A12 the chance
+that a run ends lower than one of `ddqn-x` as it is. All of them are means over the problems.
 """
 
 from __future__ import annotations
 
+import csv
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,31 +20,36 @@ from deddqn.de.config import config_for
 from deddqn.de.portfolio import BEYOND, Entry, Portfolio
 from deddqn.experiments.statistics import a12
 from deddqn.policies import CompiledPolicy, fixed, load_policy, softmax_policy, uniform_policy
-from deddqn.policies.softmax import FACTS, weights_of
-from deddqn.problems import suite
-from deddqn.training.evaluate import errors_of, evaluate, rank_scores
+from deddqn.policies.softmax import FACTS, trust_of, weights_of
+from deddqn.problems import Problem, suite
+from deddqn.training.evaluate import SOLVED, errors_of, evaluate, rank_scores
 
 RUNS = 12
 CHANGES: tuple[dict[str, Any], ...] = (
     {},
     {"foresight": 1},
-    {"foresight": 1, "population_size": 80, "pbest": 0.11},
     {"foresight": 3},
-    {"foresight": 4, "population_size": 120},
+    {"restart_tolerance": 0.0},
+    {"restart_reserve": 0.0},
+    {"restart_tolerance": 0.003},
+    {"restart_tolerance": 0.1},
+    {"restart_reserve": 0.2},
+    {"restart_reserve": 0.4},
     {"population_size": 80},
     {"population_size": 130},
     {"final_population": 10},
     {"pbest": 0.11},
-    {"pbest": 0.2},
+    {"pbest": 0.3},
     {"archive": 0.0},
     {"archive": 2.6},
-    {"restart_tolerance": 1e-6},
     {"repair": "reflect"},
     {"repair": "clip"},
 )
 CMA_WEIGHTS = (-4.0, -3.0, -2.0, -1.0)
 """How much less than rand-to-pbest/1 the move cma counts where it is added."""
-WITHOUT = (("lean", "base"), ("rank",), ("success", "stagnation", "diversity"), ("progress", "progress squared"))
+TRUST = (0.0, 0.3, 0.5)
+"""Shares of the budget from which on the highest outlook is picked; `ddqn-x` picks it from 0.15 on."""
+WITHOUT = (("rank",), ("success", "stagnation", "diversity"), ("progress", "progress squared"))
 USUAL = {"rank": 0.5, "success": 0.2, "stagnation": 0.2, "diversity": -0.2, "progress": 0.5, "progress squared": 1 / 3}
 """What a fact counts where a policy must do without it: about its mean."""
 
@@ -53,6 +60,7 @@ class Road:
     def __init__(self, peers: Path, suite_name: str) -> None:
         self.problems = suite(suite_name)
         self.pool = errors_of(peers, self.problems)
+        self.means = mean_errors(peers, self.problems)
         loaded = load_policy("ddqn-x")
         assert isinstance(loaded, CompiledPolicy)
         self.policy = loaded
@@ -68,7 +76,8 @@ class Road:
         """Print one line; return the score of every problem."""
         scores = rank_scores(errors, self.pool)
         lower = [a12(these, others) for these, others in zip(errors, self.as_it_is, strict=True)]
-        self.tell_scores(name, scores, f"  A12 {np.mean(lower):.3f}")
+        ranks = 1.0 + (self.means < errors.mean(axis=1, keepdims=True)).sum(axis=1)
+        self.tell_scores(name, scores, f"  rank {ranks.mean():5.2f}  A12 {np.mean(lower):.3f}")
         return scores
 
     def tell_scores(self, name: str, scores: np.ndarray, more: str = "") -> None:
@@ -77,16 +86,33 @@ class Road:
             f"D={d} {np.mean([s for s, p in zip(scores, self.problems, strict=True) if p.dimension == d]):.3f}"
             for d in (10, 30)
         ]
-        print(f"{name:<75}{scores.mean():6.3f}  {'  '.join(halves)}{more}", flush=True)
+        print(f"{name:<60}{scores.mean():6.3f}  {'  '.join(halves)}{more}", flush=True)
+
+
+def mean_errors(path: Path, problems: list[Problem]) -> np.ndarray:
+    """(problems, methods): the mean errors of the methods of a CSV file of `deddqn export`; solved runs count 0."""
+    found: dict[tuple[str, str], list[float]] = {}
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            error = float(row["error"])
+            found.setdefault((row["problem"], row["method"]), []).append(error if error >= SOLVED else 0.0)
+    methods = sorted({method for _, method in found})
+    return np.array([[np.mean(found[problem.name, method]) for method in methods] for problem in problems])
 
 
 def with_cma(policy: CompiledPolicy, constant: float) -> CompiledPolicy:
     """The policy with the move cma added, which counts as rand-to-pbest/1 does, and a constant less."""
     weights, portfolio = weights_of(policy), Portfolio((*BEYOND, Entry("cma", 1.0, 1.0)))
     row = weights[[entry.strategy for entry in BEYOND].index("rand-to-pbest/1")].copy()
-    row[[FACTS.index("lean"), FACTS.index("base")]] = 0.0
     row[0] += constant
-    return softmax_policy(np.vstack([weights, row]), portfolio=portfolio, de=policy.de)
+    return softmax_policy(np.vstack([weights, row]), trust=trust_of(policy), portfolio=portfolio, de=policy.de)
+
+
+def trusting_from(policy: CompiledPolicy, progress: float) -> CompiledPolicy:
+    """The policy that picks the highest outlook when this share of the budget is used."""
+    trust = np.zeros(len(FACTS))
+    trust[0], trust[FACTS.index("progress")] = -40.0 * progress, 40.0
+    return softmax_policy(weights_of(policy), trust=trust if progress else None, portfolio=BEYOND, de=policy.de)
 
 
 def without(policy: CompiledPolicy, facts: tuple[str, ...]) -> CompiledPolicy:
@@ -96,7 +122,7 @@ def without(policy: CompiledPolicy, facts: tuple[str, ...]) -> CompiledPolicy:
         column = FACTS.index(fact)
         weights[:, 0] += USUAL.get(fact, 0.0) * weights[:, column]
         weights[:, column] = 0.0
-    return softmax_policy(weights, portfolio=BEYOND, de=policy.de)
+    return softmax_policy(weights, trust=trust_of(policy), portfolio=BEYOND, de=policy.de)
 
 
 def main(peers: Path, suite_name: str) -> None:
@@ -105,6 +131,8 @@ def main(peers: Path, suite_name: str) -> None:
     policy = road.policy
     for change in CHANGES:
         road.tell(f"ddqn-x {change or ''}", road.errors(policy, **change))
+    for progress in TRUST:
+        road.tell(f"ddqn-x, trust from {progress:g} of the budget", road.errors(trusting_from(policy, progress)))
     for constant in CMA_WEIGHTS:
         road.tell(f"ddqn-x with cma, {constant:g}", road.errors(with_cma(policy, constant)))
     for facts in WITHOUT:

@@ -49,6 +49,8 @@ def test_the_papers_values() -> None:
         ({"pbest": math.nan}, r"pbest must lie in \(0, 1\], got nan"),
         ({"archive": -1.0}, r"archive must lie in \[0, 100\], got -1.0"),
         ({"archive": math.inf}, r"archive must lie in \[0, 100\], got inf"),
+        ({"restart_reserve": 1.0}, r"restart_reserve must lie in \[0, 1\), got 1.0"),
+        ({"restart_reserve": math.nan}, r"restart_reserve must lie in \[0, 1\), got nan"),
         ({"restart_tolerance": 1.0}, r"restart_tolerance must lie in \[0, 1\), got 1.0"),
         ({"restart_tolerance": math.nan}, r"restart_tolerance must lie in \[0, 1\), got nan"),
         ({"foresight": 0}, "foresight must be at least 1 trial of a move, got 0"),

@@ -87,7 +87,10 @@ def beyond_the_paper() -> list[EpisodeSpec]:
             seed=4,
         )
         for updating in ("sequential", "deferred")
-        for dimension, more in ((1, {"restart_tolerance": 0.4}), (3, {"archive": 2.6, "pbest": 0.3}))
+        for dimension, more in (
+            (1, {"restart_tolerance": 0.4, "restart_reserve": 0.4}),
+            (3, {"archive": 2.6, "pbest": 0.3}),
+        )
     ]
 
 
@@ -115,20 +118,21 @@ def sampling() -> list[EpisodeSpec]:
 def foreseeing() -> list[EpisodeSpec]:
     """Several trials of a move to pick from, with all that they may be made of, and with the paper's operators."""
     moves = Portfolio([("cma", 1.0, 1.0), ("curr-to-pbest/1", 0.5, 0.5, "F+CR"), ("gauss", 1.0, 0.8)])
+    weights = np.random.default_rng(3).normal(size=(12, N_FACTS))
     return [
         EpisodeSpec(
             problem=problem(dimension, noisy=dimension == 4),
-            policy=softmax_policy(np.random.default_rng(3).normal(size=(len(portfolio), N_FACTS)), portfolio=portfolio),
+            policy=softmax_policy(weights[: len(portfolio)], trust=trust, portfolio=portfolio),
             portfolio=portfolio,
             config=DEConfig(population_size=10, budget=121, updating=updating, **more),
             observe=True,
             seed=6,
         )
         for updating in ("sequential", "deferred")
-        for dimension, portfolio, more in (
-            (1, moves, {"foresight": 2, "final_population": 7, "restart_tolerance": 0.4}),
-            (4, moves, {"foresight": 5, "final_population": 6, "repair": "midpoint"}),
-            (3, CROSSED, {"foresight": 3}),
+        for dimension, portfolio, trust, more in (
+            (1, moves, None, {"foresight": 2, "final_population": 7, "restart_tolerance": 0.4}),
+            (4, moves, weights[-1], {"foresight": 5, "final_population": 6, "repair": "midpoint"}),
+            (3, CROSSED, 1e4 * weights[-2], {"foresight": 3}),
         )
     ]
 

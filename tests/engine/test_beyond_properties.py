@@ -50,6 +50,7 @@ def any_run(draw: st.DrawFn) -> EpisodeSpec:
             pbest=draw(st.floats(1e-9, 1.0)),
             archive=draw(st.floats(0.0, 3.0)),
             restart_tolerance=draw(st.sampled_from([0.0, 0.3])),
+            restart_reserve=draw(st.sampled_from([0.0, 0.3, 0.9])),
             foresight=draw(st.integers(1, 4)),
         ),
         seed=draw(st.integers(0, 1000)),

@@ -63,6 +63,8 @@ BAD = [
         r"final_population must be at most population_size \(20\), got 21",
     ),
     ({"restart_tolerance": -1}, "restart_tolerance must be a number of at least 0, got -1"),
+    ({"restart_reserve": -0.1}, "restart_reserve must be a number of at least 0, got -0.1"),
+    ({"restart_reserve": 1}, r"restart_reserve must lie in \[0, 1\), got 1"),
     ({"restart_tolerance": 1}, r"restart_tolerance must lie in \[0, 1\), got 1"),
     ({"foresight": 0}, "foresight must be a whole number of at least 1, got 0"),
     ({"foresight": 17}, "foresight must be at most 16 trials of a move, got 17"),

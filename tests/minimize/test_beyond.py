@@ -18,7 +18,7 @@ from tests.minimize.helpers import BOX, Learner, assert_same, bowl, by_ask_and_t
 
 WEIGHTS = np.random.default_rng(5).normal(size=(12, N_FACTS))
 RUN = {"portfolio": "beyond", "maxfun": 420, "population_size": 30, "final_population": 8, "rng": 7}
-RUNS = {"shrinking": RUN, "restarting": {**RUN, "restart_tolerance": 0.3}}
+RUNS = {"shrinking": RUN, "restarting": {**RUN, "restart_tolerance": 0.3, "restart_reserve": 0.3}}
 MOVES = deddqn.Portfolio([("cma", 1.0, 1.0), ("curr-to-pbest/1", 0.5, 0.5, "F+CR"), ("rand/1", 0.5, 0.9)])
 FORESIGHT = {**RUNS["restarting"], "portfolio": MOVES, "foresight": 3}
 
@@ -64,7 +64,7 @@ def test_all_faces_give_the_same_run(kind, settings):
 def test_lanes_and_python_policies_drive_the_same_run(settings):
     result = minimize(bowl, BOX, policy=softmax_policy(WEIGHTS, portfolio=BEYOND), **settings)
     assert_same(result, minimize(bowl, BOX, policy=Wrapped(), **settings))
-    names = ("population_size", "final_population", "restart_tolerance")
+    names = ("population_size", "final_population", "restart_tolerance", "restart_reserve")
     config = DEConfig(budget=420, **{name: settings[name] for name in names if name in settings})
     spec = EpisodeSpec(
         problem=Problem.from_function(bowl, BOX),

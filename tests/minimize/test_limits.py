@@ -96,6 +96,15 @@ def test_tolerances():
     assert minimize(lambda x: 1.0, BOX, atol=0.0, tol=1e-12, **SMALL).nfev == 20
 
 
+def test_who_wants_to_stop_at_convergence_does_not_begin_anew():
+    """The default policy restarts; with tolerances only where it is asked to."""
+    options = {"maxfun": 4000, "atol": 1e-9, "rng": 1, "population_size": 40}
+    stopped = minimize(bowl, BOX, **options)
+    assert stopped.message == "The population has converged."
+    asked = minimize(bowl, BOX, restart_tolerance=0.3, **options)
+    assert asked.nfev > stopped.nfev
+
+
 def test_population_with_nan_has_not_converged():
     result = minimize(lambda x: 1.0 if x[0] > 0 else np.nan, BOX, tol=1.0, maxiter=1, **SMALL)
     assert "converged" not in result.message or np.isfinite(result.population_energies).all()

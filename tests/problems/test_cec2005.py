@@ -244,7 +244,7 @@ def test_a_stretched_problem_is_the_variant_seen_through_a_stretch(name):
     np.testing.assert_allclose(stretched(points), variant(origin + (points - origin) @ matrix.T), rtol=1e-9)
     assert stretched(origin) == variant(origin) and (stretched(points) > stretched.optimum).all()
     stretches = np.linalg.eigvalsh(matrix)
-    assert 10**-0.75 <= stretches.min() and stretches.max() <= 10**0.75
+    assert stretches.min() >= 10**-0.75 and stretches.max() <= 10**0.75
     assert stretches.max() > 2.0 * stretches.min()
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deddqn.de import BEYOND, PAPER, DEConfig
+from deddqn.de import BEYOND, DEConfig
 from deddqn.policies import load_policy, load_policy_file, save_softmax, softmax_policy
 from deddqn.policies.softmax import N_FACTS, trust_of, weights_of
 from deddqn.training.cma import CMAES

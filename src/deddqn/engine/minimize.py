@@ -69,7 +69,8 @@ def minimize(
     maxtime : seconds after which no further evaluation begins (with vectorized or a map-like: no generation);
         compiling the loop, once per installation, does not count.
     ftarget : stop when a value is not above this.
-    tol, atol : stop when the deviation of the population's values is at most ``atol + tol * abs(mean)``.
+    tol, atol : stop when the deviation of the population's values is at most ``atol + tol * abs(mean)``; then there are
+        no restarts, unless `restart_tolerance` is given.
     population_size, scale, crossover : NP, F and CR; by default those of the policy (100, and the entries' own).
     final_population : let the population shrink linearly over `maxfun` to this size.
     repair : "clip", "reflect" or "midpoint", for coordinates that leave the bounds; by default the policy's own way.

@@ -122,6 +122,8 @@ class Optimizer:
             given["final_population"] = whole_number("final_population", final_population, SMALLEST_POPULATION)
         if restart_tolerance is not None:
             given["restart_tolerance"] = number("restart_tolerance", restart_tolerance, 0.0)
+        elif self._limits.tol > 0.0 or self._limits.atol > 0.0:
+            given["restart_tolerance"] = 0.0  # who wants to stop at convergence does not want to begin anew there
         if restart_reserve is not None:
             given["restart_reserve"] = number("restart_reserve", restart_reserve, 0.0)
         if foresight is not None:

@@ -23,7 +23,8 @@ the trial, and brings the state of the individual after it (the first of the nex
 | `budget` | FE^max: evaluations of an episode, the initial population included | 10000 |
 | `population_size` | NP | 100 |
 | `final_population` | NP shrinks linearly to this size | NP |
-| `repair`, `target_error`, `target_value`, `pbest`, `archive`, `restart_tolerance`, `restart_reserve` | as in `deddqn.DEConfig` | |
+| `repair`, `target_error`, `target_value`, `pbest`, `archive` | as in `deddqn.DEConfig` | |
+| `restart_tolerance`, `restart_reserve` | as in `deddqn.DEConfig` | |
 
 `make_vec` takes these and `autoreset_mode` (``NextStep``, ``SameStep`` or ``Disabled``) and `threads`.
 

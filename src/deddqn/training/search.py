@@ -184,8 +184,8 @@ class Search:
         first_trust = trusting if trust is None else trust[:n_facts]
         return np.concatenate([differences.ravel(), first_trust[: n_facts * picks]])
 
-    def _policy_at(self, point: np.ndarray) -> dict[str, np.ndarray]:
-        """Weights (operators, facts) and trust. Only differences of weights count: those of the first operator are 0."""
+    def _policy_at(self, point: np.ndarray) -> dict[str, Any]:
+        """Weights (operators, facts) and trust. Only differences of weights count: the first operator's are 0."""
         n_ops, n_facts = len(self.portfolio), self.config.facts
         differences, trust = np.split(point, [(n_ops - 1) * n_facts])
         weights = np.vstack([np.zeros(n_facts), differences.reshape(n_ops - 1, n_facts)])
@@ -317,7 +317,7 @@ class Search:
         return int(facts["log"])
 
 
-def _listed(tensors: dict[str, np.ndarray]) -> dict[str, Any]:
+def _listed(tensors: Mapping[str, np.ndarray]) -> dict[str, Any]:
     return {name: values.tolist() for name, values in tensors.items()}
 
 
