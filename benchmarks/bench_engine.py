@@ -32,11 +32,13 @@ assert result.nfev == 10_000
 """
 
 MEMORY = """
-import resource
+import re
+from pathlib import Path
 import deddqn
 deddqn.minimize(lambda x: (x**2).sum(), [(-5, 5)] * 30, population_size=100, maxfun=10_000, rng=1)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) / 1024)
 """
+"""Not `ru_maxrss`: what a child inherits there is the peak of the process that started it."""
 
 
 @njit(**{**NUMERIC, "cache": False})

@@ -281,7 +281,7 @@ class BeyondReference(ReferenceRun):
     @property
     def _before_the_reserve(self) -> float:
         """Evaluations; negative inside of the reserve."""
-        return self.budget - self.evaluations - self.restart_reserve * self.budget
+        return self.budget - self.evaluations - rounded(self.restart_reserve * self.budget)
 
     def _is_worth_a_restart(self) -> bool:
         return self.restart_reserve == 0.0 or self._before_the_reserve >= self.evaluations - self.born

@@ -103,13 +103,8 @@ def is_time_to_restart(search):
     left = counts[Count.BUDGET] - counts[Count.EVALUATIONS]
     if left <= counts[Count.POPULATION]:
         return False
-    return search.kept_fitness.size == 0 or left - reserve_of(search) >= counts[Count.EVALUATIONS] - counts[Count.BORN]
-
-
-@njit(**INNER)
-def reserve_of(search):
-    """Evaluations at the end of the budget that are for the best population."""
-    return search.marks[Mark.RESTART_RESERVE] * search.counts[Count.BUDGET]
+    lived = counts[Count.EVALUATIONS] - counts[Count.BORN]
+    return search.kept_fitness.size == 0 or left - counts[Count.RESERVE] >= lived
 
 
 @njit(**INNER)
@@ -142,7 +137,7 @@ def return_to_kept(search):
     There are never fewer, since populations do not grow.
     """
     counts = search.counts
-    if counts[Count.KEPT] == 0 or counts[Count.BUDGET] - counts[Count.EVALUATIONS] > reserve_of(search):
+    if counts[Count.KEPT] == 0 or counts[Count.BUDGET] - counts[Count.EVALUATIONS] > counts[Count.RESERVE]:
         return
     rank_parents(search)
     if search.kept_fitness[0] < search.fitness[search.order[0]]:

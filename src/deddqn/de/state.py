@@ -54,6 +54,7 @@ class Count(IntEnum):
     ARRANGED = 25  # the generation, from 1 on, whose parents are in `columns`
     KEPT = 26  # individuals of the best population that a restart replaced
     BORN = 27  # evaluations before the population's own
+    RESERVE = 28  # evaluations at the end of the budget that are for the best population
 
 
 class Mark(IntEnum):
@@ -71,7 +72,6 @@ class Mark(IntEnum):
     PBEST = 9
     ARCHIVE = 10  # its room in populations
     RESTART_TOLERANCE = 11
-    RESTART_RESERVE = 12
 
 
 class Fact(IntEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -189,6 +190,7 @@ def _write_search(spec: EpisodeSpec, search: Record) -> None:
     counts[Count.REPAIR] = REPAIRS.index(config.repair)
     counts[Count.NOISY] = problem.noisy
     counts[Count.FINAL_POPULATION] = config.final_population or config.population_size
+    counts[Count.RESERVE] = math.floor(config.restart_reserve * config.budget + 0.5)
     counts[Count.ARCHIVE_ROOM] = len(search.parents) - config.population_size
     search.streams[:] = streams_at(spec.seed, problem.seed_name, problem.dimension, spec.repeat)
     search.lower[:], search.upper[:] = problem.lower, problem.upper
@@ -205,7 +207,7 @@ def _write_search(spec: EpisodeSpec, search: Record) -> None:
     marks[Mark.OPTIMUM] = np.nan if problem.optimum is None else problem.optimum
     marks[Mark.TARGET_ERROR], marks[Mark.TARGET_VALUE] = config.target_error, config.target_value
     marks[Mark.PBEST], marks[Mark.ARCHIVE] = config.pbest, config.archive
-    marks[Mark.RESTART_TOLERANCE], marks[Mark.RESTART_RESERVE] = config.restart_tolerance, config.restart_reserve
+    marks[Mark.RESTART_TOLERANCE] = config.restart_tolerance
 
 
 def _write_observer(spec: EpisodeSpec, observer: Record) -> None:
