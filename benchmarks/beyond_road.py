@@ -4,7 +4,8 @@ Call ``python -m benchmarks.beyond_road POOL.csv [SUITE]``, where the file has t
 docs/beyond.md makes. Prints `ddqn-x` with its own settings, with one of them changed, with the move cma added, without
 some of its facts or its trust, every move alone, and the best move of each problem, known afterwards. The score is the
 place of a run among those of the file; the rank that of the mean error among the means of the methods; A12 the chance
-that a run ends lower than one of `ddqn-x` as it is. All of them are means over the problems.
+that a run ends lower than one of `ddqn-x` as it is. All of them are means over the problems. On other suites than the
+training functions, the default, only those changes are printed that were chosen last.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from deddqn.policies.softmax import FACTS, trust_of, weights_of
 from deddqn.problems import Problem, suite
 from deddqn.training.evaluate import SOLVED, errors_of, evaluate, rank_scores
 
+TRAINING = "cec2005-train"
 RUNS = 12
 CHANGES: tuple[dict[str, Any], ...] = (
     {},
@@ -45,6 +47,7 @@ CHANGES: tuple[dict[str, Any], ...] = (
     {"repair": "reflect"},
     {"repair": "clip"},
 )
+LAST: tuple[dict[str, Any], ...] = ({}, {"foresight": 1}, {"restart_tolerance": 0.0}, {"population_size": 80})
 CMA_WEIGHTS = (-4.0, -3.0, -2.0, -1.0)
 """How much less than rand-to-pbest/1 the move cma counts where it is added."""
 TRUST = (0.0, 0.3, 0.5)
@@ -125,14 +128,17 @@ def without(policy: CompiledPolicy, facts: tuple[str, ...]) -> CompiledPolicy:
     return softmax_policy(weights, trust=trust_of(policy), portfolio=BEYOND, de=policy.de)
 
 
-def main(peers: Path, suite_name: str) -> None:
-    """Print everything."""
-    road = Road(peers, suite_name)
-    policy = road.policy
-    for change in CHANGES:
-        road.tell(f"ddqn-x {change or ''}", road.errors(policy, **change))
+def tell_settings(road: Road, changes: tuple[dict[str, Any], ...]) -> None:
+    """`ddqn-x` with some settings changed, and with other trust."""
+    for change in changes:
+        road.tell(f"ddqn-x {change or ''}", road.errors(road.policy, **change))
     for progress in TRUST:
-        road.tell(f"ddqn-x, trust from {progress:g} of the budget", road.errors(trusting_from(policy, progress)))
+        road.tell(f"ddqn-x, trust from {progress:g} of the budget", road.errors(trusting_from(road.policy, progress)))
+
+
+def tell_moves(road: Road) -> None:
+    """Further and fewer moves and facts."""
+    policy = road.policy
     for constant in CMA_WEIGHTS:
         road.tell(f"ddqn-x with cma, {constant:g}", road.errors(with_cma(policy, constant)))
     for facts in WITHOUT:
@@ -145,5 +151,13 @@ def main(peers: Path, suite_name: str) -> None:
     road.tell("cma alone", evaluate(fixed(0), road.problems, portfolio=cma, config=config, repeats=RUNS).errors)
 
 
+def main(peers: Path, suite_name: str = TRAINING) -> None:
+    """Print everything, or on another suite than the training functions what was chosen last."""
+    road = Road(peers, suite_name)
+    tell_settings(road, CHANGES if suite_name == TRAINING else LAST)
+    if suite_name == TRAINING:
+        tell_moves(road)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "cec2005-train")
+    main(Path(sys.argv[1]), *sys.argv[2:3])

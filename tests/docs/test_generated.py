@@ -78,6 +78,15 @@ def test_cards_of_shipped_policies(path: Path) -> None:
         assert f"| `{name}` | `{json.dumps(here)}` | `{json.dumps(paper)}` |" in text
 
 
+def test_the_card_of_a_softmax_policy_has_a_column_per_fact() -> None:
+    for path in WEIGHTS:
+        tensors, facts = read_policy_file(path)
+        if facts["kind"] == "softmax":
+            rows = cards.card(path).partition("| move |")[2].splitlines()
+            table = [rows[0].count("|"), *(row.count("|") - 2 for row in rows[2:] if row.startswith("| "))]
+            assert table == [tensors["weights"].shape[1]] * (1 + len(facts["portfolio"]) + ("trust" in tensors))
+
+
 @pytest.mark.parametrize("path", WEIGHTS, ids=lambda path: path.stem)
 def test_the_command_of_a_card_makes_its_settings(path: Path) -> None:
     provenance = read_policy_file(path)[1]["provenance"]

@@ -15,6 +15,7 @@ import numpy as np
 from deddqn.cli.train import Options
 from deddqn.experiments.report.svg import Scale
 from deddqn.policies.files import read_policy_file
+from deddqn.policies.softmax import FACTS
 from deddqn.problems import SUITES
 from deddqn.training.config import PRESETS, TrainingConfig
 from deddqn.training.search import SearchConfig
@@ -172,11 +173,13 @@ def _settings_section(provenance: dict[str, Any]) -> str:
 def _weights_section(tensors: dict[str, np.ndarray], facts: dict[str, Any]) -> str:
     sizes = [(code(name), " x ".join(map(str, tensor.shape)), str(tensor.dtype)) for name, tensor in tensors.items()]
     shown = markdown.table(("tensor", "shape", "type"), sizes)
-    names = facts["provenance"].get("facts")
-    if facts["kind"] == "softmax" and names:
+    if facts["kind"] == "softmax":
+        weights = tensors["weights"]
         moves = [entry[0] for entry in facts["portfolio"]]
-        rows = [(move, *(f"{w:.2f}" for w in row)) for move, row in zip(moves, tensors["weights"], strict=True)]
-        shown += "\n\n" + markdown.table(("move", *names), rows)
+        rows = [(move, *(f"{w:.2f}" for w in row)) for move, row in zip(moves, weights, strict=True)]
+        if "trust" in tensors:
+            rows.append(("trust", *(f"{w:.2f}" for w in tensors["trust"])))
+        shown += "\n\n" + markdown.table(("move", *FACTS[: weights.shape[1]]), rows)
     return markdown.page("### Weights", shown)
 
 
@@ -196,6 +199,7 @@ def card(path: Path) -> str:
         ("file", f"{code(path.name)}, {path.stat().st_size:,} bytes"),
         ("kind", f"{facts['kind']}, {numbers:,} numbers"),
         ("portfolio", portfolio),
+        *([("runs with", code(json.dumps(facts["de"])))] if facts.get("de") else []),
         ("dim^max", facts["max_dimension"]),
         ("feature layout", facts["layout_version"]),
         *_training_facts(provenance),

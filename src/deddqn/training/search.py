@@ -51,7 +51,6 @@ class SearchConfig(RunSettings):
     sample : problems that a generation runs on, drawn for it (0: all).
     sigma : the initial standard deviation of every weight.
     start : name or file of a softmax policy whose weights the search begins with; zeros (the uniform policy) if empty.
-    facts : how many of the policy's facts get weights.
     foresight : as in `DEConfig`; where there is something to pick from, the policy's trust is searched, too.
     reference_repeats : runs per reference policy and problem.
     pool : a CSV file of `deddqn export` whose runs are the references instead (for instance those of strong peers).
@@ -69,7 +68,6 @@ class SearchConfig(RunSettings):
     sample: int = 0
     sigma: float = 1.0
     start: str = ""
-    facts: int = 8
     reference_repeats: int = 10
     pool: str = ""
     averaging: int = 1
@@ -84,7 +82,6 @@ class SearchConfig(RunSettings):
     def __post_init__(self) -> None:
         for name in ("generations", "repeats", "reference_repeats", "averaging", "evaluate_every", "evaluate_repeats"):
             check(name, getattr(self, name) >= 1, "at least 1", getattr(self, name))
-        check("facts", 1 <= self.facts <= N_FACTS, f"from 1 to {N_FACTS}", self.facts)
         check("candidates", self.candidates >= 4, "at least 4", self.candidates)
         check("sample", self.sample >= 0, "0 or more", self.sample)
         self.de_config()
@@ -167,28 +164,29 @@ class Search:
 
     def _first_mean(self) -> np.ndarray:
         """Where the search begins; `_policy_at` says what its coordinates are."""
-        n_ops, n_facts, picks = len(self.portfolio), self.config.facts, self.config.foresight > 1
-        trusting = np.zeros(n_facts)
-        trusting[0] = FIRST_TRUST
-        if not self.config.start:
-            return np.concatenate([np.zeros((n_ops - 1) * n_facts), trusting[: n_facts * picks]])
+        n_ops = len(self.portfolio)
+        weights, trust = np.zeros((n_ops, N_FACTS)), None
+        if self.config.start:
+            weights, trust = self._start()
+        if trust is None:
+            trust = np.zeros(N_FACTS)
+            trust[0] = FIRST_TRUST
+        differences = (weights[1:] - weights[0]).ravel()
+        return np.concatenate([differences, trust]) if self.config.foresight > 1 else differences
+
+    def _start(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """Weights and trust of the policy that the search begins with."""
         policy = load_policy(self.config.start)
         if not isinstance(policy, CompiledPolicy) or policy.kernels.choose is not choose or not policy.portfolio:
             raise ValueError(f"start must be a softmax policy, got {self.config.start!r}")
-        if len(policy.portfolio) != n_ops:
-            raise ValueError(f"start must have {n_ops} operators, {self.config.start!r} has others")
-        weights, trust = weights_of(policy), trust_of(policy)
-        used = int(np.flatnonzero(weights.any(axis=0)).max(initial=0)) + 1
-        check("facts", n_facts >= used, f"at least {used} to begin with {self.config.start!r}", n_facts)
-        differences = (weights[1:] - weights[0])[:, :n_facts]
-        first_trust = trusting if trust is None else trust[:n_facts]
-        return np.concatenate([differences.ravel(), first_trust[: n_facts * picks]])
+        if len(policy.portfolio) != len(self.portfolio):
+            raise ValueError(f"start must have {len(self.portfolio)} operators, {self.config.start!r} has others")
+        return weights_of(policy), trust_of(policy)
 
     def _policy_at(self, point: np.ndarray) -> dict[str, Any]:
         """Weights (operators, facts) and trust. Only differences of weights count: the first operator's are 0."""
-        n_ops, n_facts = len(self.portfolio), self.config.facts
-        differences, trust = np.split(point, [(n_ops - 1) * n_facts])
-        weights = np.vstack([np.zeros(n_facts), differences.reshape(n_ops - 1, n_facts)])
+        differences, trust = np.split(point, [(len(self.portfolio) - 1) * N_FACTS])
+        weights = np.vstack([np.zeros(N_FACTS), differences.reshape(-1, N_FACTS)])
         return {"weights": weights, "trust": trust} if trust.size else {"weights": weights}
 
     @property
@@ -285,7 +283,7 @@ class Search:
             "trained_by": "CMA-ES on the rank score of final errors",
             "config": self.config.to_json(),
             "problems": [problem.name for problem in self.problems],
-            "facts": FACTS[: self.config.facts],
+            "facts": FACTS,
             "first": _listed(self._policy_at(self.first)) if self.config.start else None,
             "commit": commit(),
             "versions": versions(),
