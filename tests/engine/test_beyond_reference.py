@@ -100,7 +100,7 @@ class Scenario:
 
 
 FEATURES_EVERY = 7
-OUTLOOK_TOLERANCE = 1e-8  # distances between points that are close lose digits, and enter with their eighth power
+OUTLOOK_TOLERANCE = 1e-8  # the equations of the model cost some digits
 SHRINK = {"final_population": 6}
 RESTARTING = {"restart_tolerance": 0.2}
 RETURNING = {"restart_tolerance": 0.3, "restart_reserve": 0.3}

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 from numba import njit
+from scipy.spatial.distance import cdist
+from scipy.stats import kendalltau, rankdata
 
 from deddqn.compiled import ENGINE
 from deddqn.de import BEYOND, PAPER, DEConfig, Portfolio
-from deddqn.de.foresee import arrange_parents, outlook_of
+from deddqn.de.outlook import outlook_of, renew_model
 from deddqn.de.state import Count
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.engine.memory import open_episode
@@ -73,70 +75,138 @@ def spec(**changes: Any) -> EpisodeSpec:
 
 
 @njit
-def outlook_at(arena, point):
+def outlook_at(arena, points, outlooks):
     search = open_episode(arena).search
-    arrange_parents(search)
-    return outlook_of(search, point)
+    renew_model(search)
+    for k in range(len(points)):
+        outlooks[k] = outlook_of(search, points[k])
 
 
-def outlook(parents: list[list[float]], point: list[float], widths: list[float]) -> float:
-    """Of `point`, where the parents are given from best to worst (and numbered the other way round)."""
-    config = DEConfig(population_size=len(parents), budget=100, foresight=2)
+def known_search(points: Any, values: Any, widths: Any, population: int = 6) -> Lanes:
+    """A search whose first points are the parents; the others were beaten, the last of them last."""
+    points, values = np.asarray(points, dtype=float), np.asarray(values, dtype=float)
+    config = DEConfig(population_size=population, budget=1000, foresight=2)
     lanes = Lanes([spec(problem=problem(len(widths)), config=config)], threads=1)
-    search = lanes.episodes[0].search
+    search, beaten = lanes.episodes[0].search, len(points) - population
     search.lower[:], search.upper[:] = 0.0, widths
-    search.parents[: len(parents)] = parents[::-1]
-    search.order[:] = np.arange(len(parents))[::-1]
-    return float(outlook_at(lanes.arenas[0], np.array(point)))
+    search.parents[:population], search.fitness[:] = points[:population], values[:population]
+    search.order[:] = np.argsort(values[:population], kind="stable")
+    for k in range(beaten):
+        place = k % len(search.beaten_values)
+        search.beaten[place], search.beaten_values[place] = points[population + k], values[population + k]
+    search.counts[Count.BEATEN] = beaten
+    return lanes
 
 
-LINE = [[1.0], [2.0], [4.0], [5.0], [7.0], [8.0]]
+def outlooks(lanes: Lanes, points: Any) -> np.ndarray:
+    points = np.asarray(points, dtype=float)
+    found = np.empty(len(points))
+    outlook_at(lanes.arenas[0], points, found)
+    return found
 
 
-@pytest.mark.parametrize(
-    ("point", "expected"),
-    [
-        (1.0, 1.0),  # on the best parent, on the third, on the worst
-        (4.0, 0.6),
-        (8.0, 0.0),
-        (
-            1.5,
-            (1.0 + 0.8 + 0.6 * 0.2**8 + 0.4 / 7.0**8 + 0.2 / 11.0**8) / (2.0 + 0.2**8 + 7.0**-8 + 11.0**-8 + 13.0**-8),
-        ),
-        (
-            9.0,
-            (0.2 / 2.0**8 + 0.4 / 4.0**8 + 0.6 / 5.0**8 + 0.8 / 7.0**8 + 1.0 / 8.0**8)
-            / sum(d**-8.0 for d in (1, 2, 4, 5, 7, 8)),
-        ),
-    ],
-)
-def test_an_outlook_is_a_mean_of_ranks(point: float, expected: float) -> None:
-    assert outlook(LINE, [point], [10.0]) == pytest.approx(expected, rel=1e-13, abs=1e-15)
-    assert outlook(LINE, [point], [0.5]) == pytest.approx(expected, rel=1e-13, abs=1e-15)
+def expected(known: np.ndarray, values: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """By linear algebra, for boxes with the width 1."""
+    ranks = 1.0 - 2.0 * rankdata(values, method="ordinal").astype(float) / (len(values) - 1)
+    ranks += 2.0 / (len(values) - 1)
+    reach = 20.0 * ((known - known.mean(axis=0)) ** 2).sum(axis=1).mean()
+    similar = 1.0 / (1.0 + cdist(known, known, "sqeuclidean") / reach)
+    weights = np.linalg.solve(similar + 0.001 * np.eye(len(known)), ranks)
+    return 0.5 + 0.5 * (1.0 / (1.0 + cdist(points, known, "sqeuclidean") / reach)) @ weights
 
 
-def test_distances_are_in_widths_of_the_box() -> None:
-    """Two parents, one nearer in each coordinate; the others are far away and all the same."""
-    parents = [[1.0, 10.0], [2.0, 5.0], *[[10.0, 100.0]] * 4]
-    assert outlook(parents, [0.0, 0.0], [10.0, 1000.0]) == pytest.approx(1.0, abs=0.01)
-    assert outlook(parents, [0.0, 0.0], [10.0, 10.0]) == pytest.approx(0.8, abs=0.02)
+@pytest.mark.parametrize("dimension", [1, 2, 3, 4, 5, 9])
+@pytest.mark.parametrize("known", [6, 7, 8, 9, 30, 120])
+def test_an_outlook_is_what_the_model_says(dimension: int, known: int) -> None:
+    rng = np.random.default_rng(known)
+    points, values, new = rng.random((known, dimension)), rng.normal(size=known), rng.random((5, dimension))
+    found = outlooks(known_search(points, values, [1.0] * dimension), new)
+    np.testing.assert_allclose(found, expected(points, values, new), rtol=0.0, atol=1e-9)
+
+
+def test_on_a_bowl_outlooks_order_new_points_as_values_do() -> None:
+    rng = np.random.default_rng(0)
+    points, new = rng.random((60, 4)), rng.random((40, 4))
+    lanes = known_search(points, ((points - 0.4) ** 2).sum(axis=1), [1.0] * 4)
+    assert kendalltau(outlooks(lanes, new), -((new - 0.4) ** 2).sum(axis=1)).statistic > 0.9
+    assert outlooks(lanes, points).max() == pytest.approx(1.0, abs=0.2)
+    assert outlooks(lanes, points).min() == pytest.approx(0.0, abs=0.2)
+
+
+def test_distances_are_in_widths_of_the_box_and_values_are_ranks() -> None:
+    rng = np.random.default_rng(1)
+    points, values, new, widths = rng.random((20, 3)), rng.random(20), rng.random((4, 3)), np.array([1.0, 8.0, 0.25])
+    plain = outlooks(known_search(points, values, [1.0] * 3), new)
+    stretched = outlooks(known_search(points * widths, 2.0**values, widths), new * widths)
+    np.testing.assert_allclose(stretched, plain, rtol=1e-9)
 
 
 def test_coordinates_without_a_width_are_left_out() -> None:
-    flat = [[x[0], 3.0] for x in LINE]
-    assert outlook(flat, [1.5, 3.0], [10.0, 0.0]) == outlook(LINE, [1.5], [10.0])
-    assert outlook([[3.0]] * 6, [3.0], [0.0]) == 0.5
+    rng = np.random.default_rng(2)
+    points, values = rng.random((9, 1)), rng.random(9)
+    flat = np.hstack([points, np.full((9, 1), 3.0)])
+    assert outlooks(known_search(flat, values, [1.0, 0.0]), [[0.3, 5.0]]) == outlooks(
+        known_search(points, values, [1.0]), [[0.3]]
+    )
 
 
-def test_parents_in_one_place_share_their_ranks() -> None:
-    assert outlook([[1.0]] * 2 + [[6.0]] * 4, [1.0], [10.0]) == pytest.approx(0.9, rel=1e-15)
-    assert outlook([[1.0]] * 2 + [[6.0]] * 4, [6.0], [10.0]) == pytest.approx(0.3, rel=1e-15)
+def test_points_in_one_place_promise_nothing() -> None:
+    lanes = known_search(np.full((8, 2), 0.5), np.arange(8), [1.0, 1.0])
+    np.testing.assert_allclose(outlooks(lanes, [[0.5, 0.5], [0.2, 0.9]]), 0.5, rtol=0.0, atol=1e-9)
 
 
-def test_rounding_gives_no_outlook_below_zero() -> None:
-    """Next to the worst parent, where the others weigh less than a digit."""
-    parents = [[0.45], [1.54], [2.69], [2.78], [0.81], [0.2], [1.48], [0.0]]
-    assert 0.0 <= outlook(parents, [0.002], [1.0]) < 1e-12
+def test_values_that_are_not_finite_are_the_worst() -> None:
+    points = np.linspace(0.0, 1.0, 8)[:, None]
+    values = np.array([3.0, np.inf, 1.0, np.inf, 2.0, 0.0, 5.0, np.inf])
+    found = outlooks(known_search(points, values, [1.0]), points)
+    np.testing.assert_allclose(found, expected(points, values, points), rtol=0.0, atol=1e-9)
+    assert np.all(np.isfinite(found))
+
+
+@pytest.mark.parametrize(("dimension", "room"), [(1, 120), (20, 120), (25, 96), (30, 80), (100, 80)])
+def test_the_best_parents_and_the_newest_others_are_known(dimension: int, room: int) -> None:
+    rng = np.random.default_rng(3)
+    points, values = rng.random((180, dimension)), rng.random(180)
+    search = (lanes := known_search(points, values, [1.0] * dimension)).episodes[0].search
+    outlooks(lanes, points[:1])
+    newest = [*np.argsort(values[:6]), *range(179, 185 - room, -1)]
+    np.testing.assert_array_equal(search.columns, points[newest].T)
+    search = (lanes := known_search(points[:130], values[:130], [1.0] * dimension, population=130)).episodes[0].search
+    outlooks(lanes, points[:1])
+    np.testing.assert_array_equal(search.columns, points[np.argsort(values[:130])[:room]].T)
+
+
+@pytest.mark.parametrize("updating", ["sequential", "deferred"])
+def test_beaten_points_are_those_that_are_no_parents(updating: str) -> None:
+    """Trials that are worse than their parents, and the parents of the others."""
+    config = replace(SMALL, updating=updating, final_population=None, budget=110)
+    lanes = Lanes([spec(config=config)], threads=1)
+    search = lanes.episodes[0].search
+    seen = {}
+    for evaluations in range(1, 111):
+        lanes.advance(evaluations)
+        points = search.parents[:10] if evaluations <= 10 else search.trials
+        seen.update({tuple(point): valley(point) for point in points.tolist()})
+    assert search.counts[Count.BEATEN] == 100
+    beaten = {tuple(point): value for point, value in zip(search.beaten.tolist(), search.beaten_values, strict=True)}
+    beaten.pop((0.0, 0.0, 0.0))  # room that is not used yet
+    parents = {tuple(point) for point in search.parents[:10].tolist()}
+    assert len(beaten) == 100 and not parents & beaten.keys()
+    for point, value in beaten.items():
+        assert value == valley(np.array(point)) and (updating == "deferred" or point in seen)
+
+
+@pytest.mark.parametrize("updating", ["sequential", "deferred"])
+def test_the_model_is_renewed_between_generations_after_twenty_evaluations(updating: str) -> None:
+    lanes = Lanes([spec(config=replace(SMALL, updating=updating))], threads=1)
+    search, renewed, began = lanes.episodes[0].search, [], {}
+    for evaluations in range(10, 151):
+        lanes.advance(evaluations)
+        began.setdefault(int(search.counts[Count.GENERATION]), int(search.counts[Count.EVALUATIONS]))
+        if search.counts[Count.KNOWN] and search.counts[Count.RENEWED] not in renewed:
+            renewed.append(int(search.counts[Count.RENEWED]))
+    assert set(renewed) <= set(began.values())
+    assert renewed[0] == 10 and min(np.diff(renewed)) >= 20 and max(np.diff(renewed)) < 30
 
 
 # -- trials
@@ -180,7 +250,8 @@ def test_the_first_trial_is_the_one_without_foresight(entry: Any) -> None:
 
 def test_without_foresight_there_is_no_memory_for_it() -> None:
     search = Lanes([spec(config=replace(SMALL, foresight=1))], threads=1).episodes[0].search
-    for name in ("foreseen", "outlook", "columns", "units", "squares", "foreseen_scale", "foreseen_crossover"):
+    names = ("foreseen", "outlook", "columns", "units", "squares", "similarities", "beaten", "foreseen_scale")
+    for name in (*names, "foreseen_crossover"):
         assert getattr(search, name).size == 0
 
 
@@ -231,10 +302,9 @@ def test_a_generation_may_begin_outside_and_go_on_with_the_policy() -> None:
         lanes.act([0])
     search = lanes.episodes[0].search
     lanes.advance(int(search.counts[Count.EVALUATIONS]) + 1)
-    population = search.counts[Count.POPULATION]
-    np.testing.assert_array_equal(
-        search.columns[:, :population], (search.units[:, None] * search.parents[search.order[:population]].T)
-    )
+    parents = search.parents[search.order[: search.counts[Count.POPULATION]]]
+    np.testing.assert_array_equal(search.columns[:, : len(parents)], search.units[:, None] * parents.T)
+    assert search.counts[Count.KNOWN] == len(parents)  # nothing is beaten yet
     assert len(set(search.outlook.tolist())) > 1
 
 

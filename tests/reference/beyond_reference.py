@@ -21,6 +21,7 @@ from .de_reference import FloatArray, ReferenceRun, clipped, improvement, mutant
 
 MEMORY = 6
 SPREAD = 0.1
+RENEWAL = 20
 Entries = list[tuple[str, float, float] | tuple[str, float, float, str]]
 
 
@@ -79,6 +80,9 @@ class BeyondReference(ReferenceRun):
         self.kept: tuple[FloatArray, FloatArray] | None = None  # points and values, from best to worst
         self.waiting = False  # for the values of a new population
         self.origin: list[int] | None = None  # old numbers, where the last generation changed them
+        self.beaten: list[tuple[FloatArray, float]] = []  # evaluated points that are no parents, with their values
+        self.model: tuple[FloatArray, list[float], float] | None = None  # of outlooks: points, weights, range
+        self.looked, self.renewed = -1, 0
         self._forget()
 
     def _forget(self) -> None:
@@ -201,15 +205,33 @@ class BeyondReference(ReferenceRun):
         return self.foreseen[k].point
 
     def outlook(self, point: FloatArray) -> float:
-        """The mean rank of the parents, 1 for the best and 0 for the worst, weighted by distance^-8."""
+        """From 1, what is as good as the best known point, to 0, as bad as the worst: by the model of their ranks."""
+        if self.looked != self.generation and (self.model is None or self.evaluations - self.renewed >= RENEWAL):
+            self.model, self.renewed = self._fitted(), self.evaluations
+        self.looked = self.generation
+        assert self.model is not None
+        known, weights, reach = self.model
+        near = [reach / (reach + math.dist(x, self._scaled(point)) ** 2) for x in known]
+        return 0.5 + 0.5 * math.fsum(w * s for w, s in zip(weights, near, strict=True))
+
+    def _scaled(self, point: FloatArray) -> FloatArray:
+        """In widths of the box; coordinates without a width are left out."""
         widths = self.upper - self.lower
-        extended = widths > 0.0
-        away = (self.population[self._ranking()] - point)[:, extended] / widths[extended]
-        distances = [math.hypot(*row) for row in away]
-        ranks = np.linspace(1.0, 0.0, self.population_size)
-        nearest = min(distances)
-        weights = [1.0 if distance == nearest else (nearest / distance) ** 8 for distance in distances]
-        return weighted_mean(ranks.tolist(), weights)
+        return point[widths > 0.0] / widths[widths > 0.0]
+
+    def _fitted(self) -> tuple[FloatArray, list[float], float]:
+        """The points, their weights and the range of the model."""
+        room = min(120, max(80, 2400 // self.dimension))
+        best = self._ranking()[:room]
+        newest = self.beaten[::-1][: room - len(best)]
+        known = np.array([self._scaled(x) for x in [*self.population[best], *(x for x, _ in newest)]])
+        values = [*self.fitness[best].tolist(), *(value for _, value in newest)]
+        ranks = np.empty(len(values))
+        ranks[sorted(range(len(values)), key=lambda k: (values[k], k))] = np.linspace(1.0, -1.0, len(values))
+        reach = max(20.0 * float(((known - known.mean(axis=0)) ** 2).sum(axis=1).mean()), 1e-300)
+        similar = np.array([[reach / (reach + math.dist(x, y) ** 2) for y in known] for x in known])
+        weights: list[float] = np.linalg.solve(similar + 1e-3 * np.eye(len(values)), ranks).tolist()
+        return known, weights, reach
 
     # -- the end of a generation
 
@@ -227,7 +249,9 @@ class BeyondReference(ReferenceRun):
     def commit(self, i: int, op: int, trial_point: Any, value: float) -> dict[str, float | None]:
         if i == 0:
             self.told: list[float] = []
+            self.tried: list[FloatArray] = []
         self.told.append(stored_value(value))
+        self.tried.append(np.array(trial_point))
         if self.portfolio[op][0] == "cma":
             self.distribution.take(stored_value(value), np.array(trial_point))
         return super().commit(i, op, trial_point, value)
@@ -235,6 +259,9 @@ class BeyondReference(ReferenceRun):
     def _finish_generation(self) -> None:
         self.origin = None
         self._learn()
+        for (i, _, value), trial in zip(self.settled, self.tried, strict=True):
+            parent = (self.population[i].copy(), float(self.fitness[i]))
+            self.beaten.append(parent if value <= parent[1] else (trial, value))
         for index, _, value in self.accepted:
             if value < self.fitness[index]:
                 self._archive(self.population[index].copy())

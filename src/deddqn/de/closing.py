@@ -11,6 +11,7 @@ from numba import njit, types
 from deddqn.compiled import INNER, Kernel, caller_of, copy
 from deddqn.de.cma import collect_samples
 from deddqn.de.config import DEConfig
+from deddqn.de.outlook import note_beaten
 from deddqn.de.parameters import learn_parameters
 from deddqn.de.pick import archive_parent
 from deddqn.de.population import restart_if_converged, return_to_kept, shrink_population
@@ -51,9 +52,10 @@ def close_paper(address):
 
 @njit(**INNER)
 def learn_and_replace(search):
-    """Learn F and CR, keep what is replaced, replace, shrink."""
+    """Learn F and CR, note what is beaten, keep what is replaced, replace, shrink."""
     search.counts[Count.RENUMBERED] = 0
     learn_parameters(search)
+    note_beaten(search)
     archive_parents(search)
     replace_parents(search)
     shrink_population(search)
@@ -91,7 +93,7 @@ def close_with_samples(address):
 def closing_of(portfolio: Portfolio, config: DEConfig) -> Kernel:
     """The kernel that closes the generations of a run."""
     sizes = search_sizes(portfolio, config, 1)
-    plain = sizes["rows"] == sizes["NP"] and not sizes["renumbered"] and not sizes["adapted"]
+    plain = sizes["rows"] == sizes["NP"] and not any(sizes[name] for name in ("renumbered", "adapted", "known"))
     if sizes["model_D"]:
         return close_with_samples
     if config.restart_tolerance > 0.0:

@@ -51,10 +51,13 @@ class Count(IntEnum):
     ARCHIVED = 22  # members of the archive
     RENUMBERED = 23  # 1 when the population that begins is not the last one with its numbers: see `origin`
     RESTARTS = 24
-    ARRANGED = 25  # the generation, from 1 on, whose parents are in `columns`
+    LOOKED = 25  # the generation, from 1 on, that has looked whether the model of outlooks is old
     KEPT = 26  # individuals of the best population that a restart replaced
     BORN = 27  # evaluations before the population's own
     RESERVE = 28  # evaluations at the end of the budget that are for the best population
+    BEATEN = 29  # evaluated points so far that are no parents
+    KNOWN = 30  # points of the model of outlooks; 0: there is none yet
+    RENEWED = 31  # evaluations when it was made
 
 
 class Mark(IntEnum):
@@ -72,6 +75,7 @@ class Mark(IntEnum):
     PBEST = 9
     ARCHIVE = 10  # its room in populations
     RESTART_TOLERANCE = 11
+    REACH = 12  # r of the model of outlooks
 
 
 class Fact(IntEnum):
@@ -155,10 +159,17 @@ SEARCH = Layout(
     Field("foreseen", "float", ("foreseen", "D"), "trials of the chosen move, to pick from"),
     Field("foreseen_scale", "float", ("foreseen",), "their F, where it adapts"),
     Field("foreseen_crossover", "float", ("foreseen",), "their CR, where it adapts"),
-    Field("outlook", "float", ("foreseen",), "what is to be expected of them, from 0 to 1"),
-    Field("columns", "float", ("foreseen_D", "NP"), "the parents from best to worst, in widths of the box"),
+    Field("outlook", "float", ("foreseen",), "what is to be expected of them: see `outlook`"),
+    Field("beaten", "float", ("known", "foreseen_D"), "the newest evaluated points that are no parents"),
+    Field("beaten_values", "float", ("known",)),
+    Field("columns", "float", ("foreseen_D", "known"), "the points of the model of outlooks, in widths of the box"),
+    Field("known_values", "float", ("known",), "their values"),
+    Field("known_order", "int", ("known",), "their numbers from best to worst"),
+    Field("known_weights", "float", ("known",), "w"),
+    Field("similarities", "float", ("known", "known"), "S, or what elimination has left of it"),
     Field("units", "float", ("foreseen_D",), "1 over the widths of the box"),
-    Field("squares", "float", ("foreseen_NP",), "of the distances of a trial to the parents"),
+    Field("scaled", "float", ("foreseen_D",), "a point in widths of the box"),
+    Field("squares", "float", ("known",), "of its distances to the points of the model"),
     Field("model", "float", (len(Model),), "of the strategy cma"),
     Field("model_mean", "float", ("model_D",), "m of the normal distribution of the strategy cma"),
     Field("model_covariance", "float", ("model_D", "model_D"), "C"),
@@ -189,7 +200,7 @@ def search_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> dict
         "kept": size if config.restart_tolerance > 0.0 and config.restart_reserve > 0.0 else 0,
         "foreseen": config.foresight if config.foresight > 1 else 0,
         "foreseen_D": dimension if config.foresight > 1 else 0,
-        "foreseen_NP": size if config.foresight > 1 else 0,
+        "known": known_points(dimension) if config.foresight > 1 else 0,
         "model_D": dimension if CMA in uses else 0,
         "model_points": LARGEST_LAMBDA * fewest_samples(dimension) if CMA in uses else 0,
         "sample": size if GAUSS in uses else 0,
@@ -197,6 +208,11 @@ def search_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> dict
         "means": MEANS if adapts else 0,
         "lessons": len(Lesson) if adapts else 0,
     }
+
+
+def known_points(dimension: int) -> int:
+    """The most points of the model of outlooks: fewer where they have many coordinates, for the time that it takes."""
+    return min(120, max(80, 2400 // dimension))
 
 
 @njit(**ENGINE)
