@@ -186,12 +186,12 @@ def test_beaten_points_are_those_that_are_no_parents(updating: str) -> None:
     for evaluations in range(1, 111):
         lanes.advance(evaluations)
         points = search.parents[:10] if evaluations <= 10 else search.trials
-        seen.update({tuple(point): valley(point) for point in points.tolist()})
+        seen.update({tuple(point): valley(point) for point in points})
     assert search.counts[Count.BEATEN] == 100
     beaten = {tuple(point): value for point, value in zip(search.beaten.tolist(), search.beaten_values, strict=True)}
     beaten.pop((0.0, 0.0, 0.0))  # room that is not used yet
     parents = {tuple(point) for point in search.parents[:10].tolist()}
-    assert len(beaten) == 100 and not parents & beaten.keys()
+    assert 95 <= len(beaten) <= 100 and not parents & beaten.keys()  # some trials are equal
     for point, value in beaten.items():
         assert value == valley(np.array(point)) and (updating == "deferred" or point in seen)
 

@@ -3,10 +3,10 @@
     outlook(u) = 1/2 + 1/2 sum_k w_k s(u, x_k)      s(u, x) = r / (r + |u - x|^2)      (S + 0.001 I) w = y
 
 x_k are the best parents, then the newest other points that were evaluated, 120 in all (80 with D = 30 or more); y_k
-falls from 1 for the best to -1 for the worst of them in equal steps. Distances are measured in widths of the box, and r is twenty times the mean
-squared distance of the x_k to their mean: s is so wide that the model is smooth, and so little is added to S that it
-follows the points closely. An outlook is near to 1 where a point as good as the best is to be expected, near to 0 where one
-as bad as the worst is. Only ranks count: f and exp(f) have the same outlooks.
+falls from 1 for the best to -1 for the worst of them in equal steps. Distances are measured in widths of the box, and
+r is twenty times the mean squared distance of the x_k to their mean: s is so wide that the model is smooth, and so
+little is added to S that it follows the points closely. An outlook is near to 1 where a point as good as the best is to
+be expected, near to 0 where one as bad as the worst is. Only ranks count: f and exp(f) have the same outlooks.
 
 The model is renewed when a generation begins and 20 evaluations or more were made since it was renewed last. With n
 points that takes n^3 / 6 + n^2 D / 2 multiplications, an outlook n D.
