@@ -107,12 +107,12 @@ def outlooks(lanes: Lanes, points: Any) -> np.ndarray:
 
 def expected(known: np.ndarray, values: np.ndarray, points: np.ndarray) -> np.ndarray:
     """By linear algebra, for boxes with the width 1."""
-    ranks = 1.0 - 2.0 * rankdata(values, method="ordinal").astype(float) / (len(values) - 1)
-    ranks += 2.0 / (len(values) - 1)
+    ranks = 1.0 - 2.0 * (rankdata(values, method="ordinal") - 1.0) / (len(values) - 1)
     reach = 20.0 * ((known - known.mean(axis=0)) ** 2).sum(axis=1).mean()
     similar = 1.0 / (1.0 + cdist(known, known, "sqeuclidean") / reach)
     weights = np.linalg.solve(similar + 0.001 * np.eye(len(known)), ranks)
-    return 0.5 + 0.5 * (1.0 / (1.0 + cdist(points, known, "sqeuclidean") / reach)) @ weights
+    squares = cdist(points, known, "sqeuclidean")
+    return 0.5 + 0.5 * (1.0 / (1.0 + squares / reach)) @ weights + squares.min(axis=1) / reach
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3, 4, 5, 9])
@@ -150,9 +150,18 @@ def test_coordinates_without_a_width_are_left_out() -> None:
     )
 
 
-def test_points_in_one_place_promise_nothing() -> None:
+def test_points_in_one_place_promise_nothing_but_news_elsewhere() -> None:
     lanes = known_search(np.full((8, 2), 0.5), np.arange(8), [1.0, 1.0])
-    np.testing.assert_allclose(outlooks(lanes, [[0.5, 0.5], [0.2, 0.9]]), 0.5, rtol=0.0, atol=1e-9)
+    here, elsewhere = outlooks(lanes, [[0.5, 0.5], [0.2, 0.9]])
+    assert here == pytest.approx(0.5, abs=1e-9) and 1.0 < elsewhere < np.inf
+
+
+def test_of_two_points_that_promise_the_same_the_farther_one_is_preferred() -> None:
+    """Far from all points the model says 1/2 everywhere."""
+    points = np.random.default_rng(4).random((20, 3))
+    far, farther = outlooks(known_search(points, points.sum(axis=1), [1.0] * 3), [[1e4] * 3, [2e4] * 3])
+    reach = 20.0 * ((points - points.mean(axis=0)) ** 2).sum(axis=1).mean()
+    assert farther - far == pytest.approx(9e8 / reach, rel=1e-3)
 
 
 def test_values_that_are_not_finite_are_the_worst() -> None:
@@ -216,11 +225,11 @@ def test_the_model_is_renewed_between_generations_after_twenty_evaluations(updat
 def test_the_picked_trial_has_the_highest_outlook(updating: str) -> None:
     lanes = Lanes([spec(config=replace(SMALL, updating=updating))], threads=1)
     search, arena = lanes.episodes[0].search, lanes.arenas[0]
-    picks, chosen = [], set()
+    picks, chosen, distinct = [], set(), []
     lanes.advance(10)
     while not search.counts[Count.ENDED]:
         last = ask_points(arena) - 1
-        assert len(np.unique(search.foreseen, axis=0)) == 4  # every trial is drawn for itself
+        distinct.append(len(np.unique(search.foreseen, axis=0)))
         picked = int(search.outlook.argmax())
         np.testing.assert_array_equal(search.trials[last], search.foreseen[picked])
         picks.append(picked)
@@ -230,6 +239,7 @@ def test_the_picked_trial_has_the_highest_outlook(updating: str) -> None:
         chosen |= set(search.choices[: last + 1].tolist())
         for k in range(int(search.counts[Count.TOLD]), last + 1):
             tell_value(arena, k, valley(search.trials[k]))
+    assert np.mean(distinct) > 3.9  # every trial is drawn for itself; seldom two have the same donors
     assert set(picks) == chosen == {0, 1, 2, 3}
     assert search.counts[Count.EVALUATIONS] == 150  # trials that are not picked are not evaluated
 

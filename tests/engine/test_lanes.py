@@ -13,7 +13,7 @@ from deddqn.de.state import Count, End, Fact, Mark
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.engine.lane_kernels import next_lane
 from deddqn.features import n_features
-from deddqn.policies import Policy, load_policy, network_policy
+from deddqn.policies import Policy, load_policy, network_policy, softmax_policy
 from deddqn.problems import Problem, get
 from tests.engine.learning_policy import Slot, learning_policy
 from tests.engine.parity_runs import digest
@@ -264,6 +264,7 @@ class PythonPolicy:
         (lambda: Lanes([spec()]).record(-1), "decisions must be at least 0, got -1"),
         (lambda: Lanes([spec(), spec(portfolio=PAIR)]).record(5), "portfolios of one size .* got widths"),
         (lambda: Lanes([spec(observe=False)]).observe(), "must be observed .* observe=True"),
+        (lambda: Lanes([spec(observe=False, policy=softmax_policy(np.zeros((4, 1))))]).observe(), "must be observed"),
         (
             lambda: Lanes([spec(config=DEConfig(budget=200, updating="deferred"))]).record(3),
             "updating must be 'sequential' .* got 'deferred'",

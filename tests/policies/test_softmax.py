@@ -9,6 +9,7 @@ from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import BEYOND
 from deddqn.de.state import Count, Mark
 from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.features.layout import LANDSCAPE
 from deddqn.policies import PolicyFileError, load_policy, save_softmax, softmax_policy
 from deddqn.policies.softmax import DIVERSITY, FACT, FACTS, N_FACTS, SLOTS, SUCCESS, pick, trust_of, weights_of
 from deddqn.problems import get
@@ -53,6 +54,17 @@ def test_without_trust_the_highest_outlook_is_picked_and_nothing_drawn():
 def test_wrong_trust_is_refused(trust):
     with pytest.raises(PolicyFileError, match="trust must (have one row and at most 8 columns, got|be finite)"):
         softmax_policy(np.zeros((4, N_FACTS)), trust=trust)
+
+
+def test_the_history_is_kept_only_for_others_who_read_it():
+    weights = np.random.default_rng(5).normal(size=(4, N_FACTS))
+    alone, watched = (lanes_of(weights, observe=observe) for observe in (False, True))
+    for lanes in (alone, watched):
+        lanes.advance(500)
+    one, other = (lanes.episodes[0] for lanes in (alone, watched))
+    np.testing.assert_array_equal(one.search.parents, other.search.parents)
+    np.testing.assert_array_equal(one.observer.features[:LANDSCAPE], other.observer.features[:LANDSCAPE])
+    assert not one.observer.features[LANDSCAPE:].any() and other.observer.features[LANDSCAPE:].any()
 
 
 def test_ranks_diversity_and_success_are_those_of_the_population():

@@ -205,14 +205,17 @@ class BeyondReference(ReferenceRun):
         return self.foreseen[k].point
 
     def outlook(self, point: FloatArray) -> float:
-        """From 1, what is as good as the best known point, to 0, as bad as the worst: by the model of their ranks."""
+        """From 1, what is as good as the best known point, to 0, as bad as the worst, by the model of their ranks; more
+        for points that are far from all of them."""
         if self.looked != self.generation and (self.model is None or self.evaluations - self.renewed >= RENEWAL):
             self.model, self.renewed = self._fitted(), self.evaluations
         self.looked = self.generation
         assert self.model is not None
         known, weights, reach = self.model
-        near = [reach / (reach + math.dist(x, self._scaled(point)) ** 2) for x in known]
-        return 0.5 + 0.5 * math.fsum(w * s for w, s in zip(weights, near, strict=True))
+        distances = [math.dist(x, self._scaled(point)) for x in known]
+        near = [reach / (reach + distance**2) for distance in distances]
+        expected = 0.5 + 0.5 * math.fsum(w * s for w, s in zip(weights, near, strict=True))
+        return expected + min(distances) ** 2 / reach
 
     def _scaled(self, point: FloatArray) -> FloatArray:
         """In widths of the box; coordinates without a width are left out."""

@@ -1,7 +1,7 @@
 """Closing: what happens to the population when a generation is settled, by kernels that the loop calls by address.
 
-In the paper better trials replace their parents, and that is all. Portfolios that learn, keep an archive, shrink or
-restart come with the other kernels; a run compiles only the one that it uses.
+In the paper better trials replace their parents, and that is all. Runs that learn F and CR, keep an archive, shrink,
+restart or foresee come with the other kernels; a run compiles only the one that it uses.
 """
 
 from __future__ import annotations

@@ -1,19 +1,27 @@
 """Outlooks: what is to be expected of a point, from a model of the ranks of points whose values are known.
 
-    outlook(u) = 1/2 + 1/2 sum_k w_k s(u, x_k)      s(u, x) = r / (r + |u - x|^2)      (S + 0.001 I) w = y
+    outlook(u) = 1/2 + 1/2 sum_k w_k s(u, x_k) + min_k |u - x_k|^2 / r
+    s(u, x) = r / (r + |u - x|^2)      (S + 0.001 I) w = y
 
-x_k are the best parents, then the newest other points that were evaluated, 120 in all (80 with D = 30 or more); y_k
-falls from 1 for the best to -1 for the worst of them in equal steps. Distances are measured in widths of the box, and
-r is twenty times the mean squared distance of the x_k to their mean: s is so wide that the model is smooth, and so
-little is added to S that it follows the points closely. An outlook is near to 1 where a point as good as the best is to
-be expected, near to 0 where one as bad as the worst is. Only ranks count: f and exp(f) have the same outlooks.
+x_k are the best parents, then the newest other points that were evaluated, at most `known_points` in all; y_k falls
+from 1 for the best to -1 for the worst of them in equal steps. Distances are measured in widths of the box, and r is
+twenty times the mean squared distance of the x_k to their mean: s is so wide that the model is smooth, and so little is
+added to S that it follows the points closely. An outlook is near to 1 where a point as good as the best is to be
+expected, near to 0 where one as bad as the worst is; the last term favours points far from all that is known, since
+picks by the model alone draw the population together too early. Only ranks count: f and exp(f) have the same outlooks.
 
 The model is renewed when a generation begins and 20 evaluations or more were made since it was renewed last. With n
 points that takes n^3 / 6 + n^2 D / 2 multiplications, an outlook n D.
+
+Loops from a number other than 0 run over unsigned integers: of others the compiler does not know that they are never
+negative, which Python lets mean "from the end", and it does not do several steps at once.
 """
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 from numba import njit
 
 from deddqn.compiled import INNER, copy
@@ -110,7 +118,7 @@ def write_similarities(search):
         for d in range(columns.shape[0]):
             search.scaled[d] = columns[d, k]
         write_squares(columns, search.scaled, k, known, row)
-        for j in range(k, known):
+        for j in range(np.uint64(k), np.uint64(known)):
             row[j] = reach / (reach + row[j])
         row[k] += RIDGE
 
@@ -118,18 +126,19 @@ def write_similarities(search):
 @njit(**INNER)
 def write_squares(columns, point, first, last, squares):
     """Write the squared distances of `point` to the columns from `first` up to `last`: sums side by side."""
-    for k in range(first, last):
+    start, end = np.uint64(first), np.uint64(last)
+    for k in range(start, end):
         squares[k] = 0.0
     whole = point.size - point.size % 4
     for d in range(0, whole, 4):  # four coordinates at once: less is loaded and stored
         x, y, z, w = point[d], point[d + 1], point[d + 2], point[d + 3]
         a, b, c, e = columns[d], columns[d + 1], columns[d + 2], columns[d + 3]
-        for k in range(first, last):
+        for k in range(start, end):
             one = (x - a[k]) * (x - a[k]) + (y - b[k]) * (y - b[k])
             squares[k] += one + ((z - c[k]) * (z - c[k]) + (w - e[k]) * (w - e[k]))
     for d in range(whole, point.size):
         x, a = point[d], columns[d]
-        for k in range(first, last):
+        for k in range(start, end):
             squares[k] += (x - a[k]) * (x - a[k])
 
 
@@ -137,40 +146,56 @@ def write_squares(columns, point, first, last, squares):
 def solve(matrix, right, n):
     """Write the solution over the right side; of the symmetric matrix the upper triangle is read, and spoilt.
 
-    Elimination without a search for pivots, since the matrix is positive definite; four rows at once.
+    Elimination without a search for pivots, since the matrix is positive definite; four unknowns at once. Of a pivot
+    its reciprocal is kept.
     """
     for first in range(0, n, 4):
         last = min(first + 4, n)
         for k in range(first, last):
-            for i in range(k + 1, last):
-                subtract_row(matrix, right, k, i, n)
-        for i in range(last, n):
-            subtract_four_rows(matrix, right, first, i, n)
+            matrix[k, k] = 1.0 / matrix[k, k]
+            eliminate(matrix, right, k, last, n)
+        if last < n:
+            eliminate_four(matrix, right, first, n)
     for k in range(n - 1, -1, -1):
-        row, total = matrix[k], right[k]
-        for j in range(k + 1, n):
-            total -= row[j] * right[j]
-        right[k] = total / row[k]
+        right[k] = (right[k] - product(matrix[k], right, k + 1, n)) * matrix[k, k]
 
 
 @njit(**INNER)
-def subtract_row(matrix, right, k, i, n):
-    """Eliminate unknown `k` from equation `i`."""
-    row, target = matrix[k], matrix[i]
-    factor = row[i] / row[k]
-    for j in range(i, n):
-        target[j] -= factor * row[j]
-    right[i] -= factor * right[k]
+def eliminate(matrix, right, k, last, n):
+    """Eliminate unknown `k` from the equations after it up to `last`."""
+    row = matrix[k]
+    for i in range(k + 1, last):
+        target, factor = matrix[i], row[i] * row[k]
+        for j in range(np.uint64(i), np.uint64(n)):
+            target[j] -= factor * row[j]
+        right[i] -= factor * right[k]
 
 
 @njit(**INNER)
-def subtract_four_rows(matrix, right, k, i, n):
-    """Eliminate four unknowns, from `k` on, from equation `i`."""
-    a, b, c, e, target = matrix[k], matrix[k + 1], matrix[k + 2], matrix[k + 3], matrix[i]
-    fa, fb, fc, fe = a[i] / a[k], b[i] / b[k + 1], c[i] / c[k + 2], e[i] / e[k + 3]
-    for j in range(i, n):
-        target[j] -= (fa * a[j] + fb * b[j]) + (fc * c[j] + fe * e[j])
-    right[i] -= (fa * right[k] + fb * right[k + 1]) + (fc * right[k + 2] + fe * right[k + 3])
+def eliminate_four(matrix, right, k, n):
+    """Eliminate four unknowns, from `k` on, from all equations after theirs."""
+    a, b, c, e = matrix[k], matrix[k + 1], matrix[k + 2], matrix[k + 3]
+    for i in range(k + 4, n):
+        target = matrix[i]
+        fa, fb, fc, fe = a[i] * a[k], b[i] * b[k + 1], c[i] * c[k + 2], e[i] * e[k + 3]
+        for j in range(np.uint64(i), np.uint64(n)):
+            target[j] -= (fa * a[j] + fb * b[j]) + (fc * c[j] + fe * e[j])
+        right[i] -= (fa * right[k] + fb * right[k + 1]) + (fc * right[k + 2] + fe * right[k + 3])
+
+
+@njit(**INNER)
+def product(a, b, first, last):
+    """The scalar product of the elements from `first` up to `last`; four sums, which need not wait for each other."""
+    whole = last - (last - first) % 4
+    p, q, r, s = 0.0, 0.0, 0.0, 0.0
+    for j in range(first, whole, 4):
+        p += a[j] * b[j]
+        q += a[j + 1] * b[j + 1]
+        r += a[j + 2] * b[j + 2]
+        s += a[j + 3] * b[j + 3]
+    for j in range(whole, last):
+        p += a[j] * b[j]
+    return (p + q) + (r + s)
 
 
 @njit(**INNER)
@@ -185,7 +210,8 @@ def outlook_of(search, point):
     for d in range(point.size):
         search.scaled[d] = search.units[d] * point[d]
     write_squares(search.columns, search.scaled, 0, known, squares)
-    total = 0.0
+    total, nearest = 0.0, math.inf
     for k in range(known):
         total += weights[k] * (reach / (reach + squares[k]))
-    return 0.5 + 0.5 * total
+        nearest = min(nearest, squares[k])
+    return 0.5 + 0.5 * total + nearest / reach

@@ -15,6 +15,7 @@ from deddqn.de.moves import MOVE_SIGNATURE, move_of
 from deddqn.de.portfolio import ADAPTS, PAPER, Portfolio
 from deddqn.de.state import SEARCH, Count, Mark, search_sizes
 from deddqn.engine.memory import EPISODE, Link
+from deddqn.features.outcomes import FINISH_SIGNATURE, NOTE_SIGNATURE, finish_outcomes, note_outcome
 from deddqn.features.state import OBSERVER, Tally, observer_sizes
 from deddqn.names import check_whole_number
 from deddqn.policies.kernels import (
@@ -77,8 +78,13 @@ class EpisodeSpec:
 
     @property
     def observed(self) -> bool:
-        """Whether somebody reads the features."""
+        """Whether somebody reads features."""
         return self.observe or self.policy.needs_features
+
+    @property
+    def remembers(self) -> bool:
+        """Whether somebody reads the features of history and window; else they stay 0."""
+        return self.observe or bool(getattr(self.policy, "needs_history", self.policy.needs_features))
 
     @property
     def renumbers(self) -> bool:
@@ -159,6 +165,8 @@ def bind(spec: EpisodeSpec, arena: np.ndarray) -> None:
     links[Link.CLOSE] = address_of(closing_of(spec.portfolio, spec.config), CLOSE_SIGNATURE)
     links[Link.REWARD] = address_of(reward_kernel(spec.reward), REWARD_SIGNATURE)
     _link_array(links, Link.REWARD_SETUP, spec.reward_setup)
+    links[Link.NOTE] = address_of(note_outcome, NOTE_SIGNATURE) if spec.remembers else 0
+    links[Link.FINISH] = address_of(finish_outcomes, FINISH_SIGNATURE) if spec.remembers else 0
     _link_array(links, Link.SETUP, NO_SETUP)
     if isinstance(spec.policy, CompiledPolicy):
         kernels = spec.policy.kernels

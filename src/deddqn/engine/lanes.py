@@ -85,7 +85,7 @@ class Lanes:
         if size > self.arenas.shape[1]:
             raise ValueError(f"the run needs {size} numbers, a lane has room for {self.arenas.shape[1]}")
         old = self.specs[lane]
-        if (len(old.portfolio), old.observed, old.config) != (len(new.portfolio), new.observed, new.config):
+        if (len(old.portfolio), old.remembers, old.config) != (len(new.portfolio), new.remembers, new.config):
             self._width = None
         if isinstance(spec, Template):
             new = spec.write(self.arenas[lane], new.repeat if repeat is None else repeat)
@@ -177,7 +177,7 @@ class Lanes:
         widths = {n_features(len(spec.portfolio)) for spec in self.specs}
         if len(widths) > 1:
             raise ValueError(f"all lanes must have portfolios of one size to share states, got widths {widths}")
-        if not all(spec.observed for spec in self.specs):
+        if not all(spec.remembers for spec in self.specs):
             raise ValueError("all lanes must be observed to give states: pass observe=True in their specs")
         return widths.pop()
 

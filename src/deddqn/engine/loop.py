@@ -15,10 +15,9 @@ from deddqn.de.propose import propose
 from deddqn.de.settle import finish_generation, generation_is_over, settle_parent, settle_trial
 from deddqn.de.state import Count, Fact, Mark
 from deddqn.engine.memory import Link, linked, open_episode
-from deddqn.features.history import finish_history, metrics_of, note_application
 from deddqn.features.landscape import write_landscape
+from deddqn.features.outcomes import call_finish, call_note
 from deddqn.features.state import Tally
-from deddqn.features.window import enter_window
 from deddqn.policies.kernels import call_choose, call_end_generation, call_learn, call_pick, call_renumber, call_reset
 from deddqn.records import address_of_record
 from deddqn.rewards import call_reward
@@ -104,11 +103,8 @@ def settle(episode, i):
     reward = call_reward(links[Link.REWARD], (facts, linked(links, Link.REWARD_SETUP)))
     core.rewards[i] = reward
     core.total_reward[0] += reward
-    if observer.tallies[Tally.OBSERVED]:
-        metrics = metrics_of(facts)
-        note_application(observer, op, metrics)
-        if facts[Fact.TRIAL] < facts[Fact.PARENT]:
-            enter_window(observer, op, metrics, facts[Fact.TRIAL])
+    if links[Link.NOTE]:
+        call_note(links[Link.NOTE], (address_of_record(search), address_of_record(observer), op))
     if links[Link.LEARN]:
         marks = search.marks
         outcome = (facts[Fact.PARENT], facts[Fact.TRIAL], marks[Mark.F_BSF], marks[Mark.F_WSF], reward)
@@ -123,8 +119,8 @@ def finish(episode):
     finish_generation(search, links[Link.CLOSE])
     if not initialised:
         return
-    if observer.tallies[Tally.OBSERVED]:
-        finish_history(observer)
+    if links[Link.FINISH]:
+        call_finish(links[Link.FINISH], (address_of_record(observer),))
     if links[Link.END_GENERATION]:
         call_end_generation(links[Link.END_GENERATION], (linked(links, Link.SETUP), core.memory))
     counts = search.counts

@@ -36,6 +36,8 @@ class Link(IntEnum):
     CLOSE = 16
     FORESEE = 17
     PICK = 18
+    NOTE = 19
+    FINISH = 20
 
 
 EPISODE = Layout(

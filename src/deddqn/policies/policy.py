@@ -55,6 +55,7 @@ class CompiledPolicy:
     setup : constants of the policy, shared by all runs.
     memory_size : float64 that a run keeps for the policy, from (n_ops, n_pop).
     needs_features : whether ``choose`` reads the state.
+    needs_history : whether it reads more than rows 1-19 of it; if not, the others are not computed.
     portfolio : the portfolio that the policy was made for; None if any will do.
     max_dimension : dim^max of Table 1 row 5.
     de : settings of `DEConfig` that the policy was made with, where they are not the paper's: defaults of its runs.
@@ -68,6 +69,7 @@ class CompiledPolicy:
         setup: np.ndarray = NO_SETUP,
         memory_size: Callable[[int, int], int] = _no_memory,
         needs_features: bool = False,
+        needs_history: bool | None = None,
         portfolio: Portfolio | None = None,
         max_dimension: int = 30,
         metadata: dict[str, Any] | None = None,
@@ -78,6 +80,7 @@ class CompiledPolicy:
         self.setup = np.ascontiguousarray(setup, dtype=np.float64)
         self.memory_size = memory_size
         self.needs_features = needs_features
+        self.needs_history = needs_features if needs_history is None else needs_history
         self.portfolio = portfolio
         self.max_dimension = max_dimension
         self.metadata = metadata or {}

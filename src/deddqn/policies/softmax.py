@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from deddqn.compiled import ENGINE, small_integers_at
+from deddqn.compiled import ENGINE, fill, small_integers_at
 from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.de.state import DONORS
 from deddqn.de.statistics import sort_by_fitness
@@ -67,10 +67,10 @@ def memory_size(n_ops: int, n_pop: int) -> int:
 @njit(**ENGINE)
 def reset(setup, memory, n_ops, n_pop):
     """Before anything is known: every rank is 0.5."""
-    memory[:SLOTS] = 0.0
+    fill(memory[:SLOTS], 0.0)
     memory[SUCCESS] = 0.5
     memory[POPULATION], memory[OPERATORS] = n_pop, n_ops
-    memory[SLOTS + n_ops : SLOTS + n_ops + n_pop] = 0.5
+    fill(memory[SLOTS + n_ops : SLOTS + n_ops + n_pop], 0.5)
     return 0
 
 
@@ -239,6 +239,7 @@ def softmax_policy(
         setup=table.ravel(),
         memory_size=memory_size,
         needs_features=True,
+        needs_history=False,
         portfolio=portfolio,
         max_dimension=max_dimension,
         metadata=metadata,
