@@ -15,6 +15,7 @@ from deddqn.experiments.tables import method_title, number, short_problem
 
 Methods = tuple[str, ...]
 LETTER = 6.4  # mean width of a letter of a label
+MOST_TICKS = 14  # whose numbers have room side by side on the axis of the critical difference
 
 
 def _series(method: str, content: str, tip: str) -> str:
@@ -153,9 +154,9 @@ def critical_chart(figure: RankFigure, methods: Methods) -> str:
     half = (k + 1) // 2
     body = f'<path class="axis" d="M{scale(1):.1f} {axis}H{scale(k):.1f}"/>'
     for tick in range(1, k + 1):
-        body += f'<path class="axis" d="M{scale(tick):.1f} {axis}v-5"/>' + text(
-            scale(tick), axis - 9, str(tick), "tick", "middle"
-        )
+        body += f'<path class="axis" d="M{scale(tick):.1f} {axis}v-5"/>'
+        if k <= MOST_TICKS or tick % 5 == 0 or tick == 1:
+            body += text(scale(tick), axis - 9, str(tick), "tick", "middle")
     for place, (rank, label) in enumerate(zip(figure.ranks, labels, strict=True)):
         leftward = place < half
         level = bars + 10 + 16 * (place if leftward else k - 1 - place)
