@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import njit
 
 from deddqn import PAPER, DEConfig, Entry, EpisodeSpec, Portfolio, Problem, load_policy
 from deddqn.de.portfolio import paper_portfolio
@@ -124,13 +125,18 @@ def test_portfolio() -> None:
             Portfolio([entry])  # type: ignore[list-item]
 
 
+@njit
+def call(kernel, arguments):
+    kernel(*arguments)
+
+
 def test_codes_are_dispatched_to_their_strategy() -> None:
     parents = np.random.default_rng(0).standard_normal((7, 3))
     donors, by_code, by_name = np.array([1, 2, 3, 4, 5]), np.zeros(3), np.zeros(3)
     for code, strategy in enumerate(PAPER_STRATEGIES.values()):
-        strategy(parents, 0, donors, 6, 0.5, by_name)
+        call(strategy, (parents, 0, donors, 6, 0.5, by_name))
         for dispatch in (mutate, mutate_further):
-            dispatch(code, parents, 0, donors, 6, 0.5, by_code)
+            call(dispatch, (code, parents, 0, donors, 6, 0.5, by_code))
             assert by_code.tolist() == by_name.tolist()
 
 

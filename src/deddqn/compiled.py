@@ -19,11 +19,11 @@ from numba import carray, config, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-ENGINE: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+ENGINE: dict[str, Any] = {"cache": True, "no_cfunc_wrapper": True, "nogil": True, "error_model": "numpy"}
 """Options of every kernel of the search: no fastmath, so that results are bit-equal with the jit on and off."""
 
-INNER: dict[str, Any] = {**ENGINE, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Options of kernels that only kernels call (they take records): they compile faster."""
+INNER: dict[str, Any] = {**ENGINE, "no_cpython_wrapper": True}
+"""Options of kernels that only kernels call: they compile faster, and Python cannot call them."""
 
 NUMERIC: dict[str, Any] = {**ENGINE, "fastmath": {"contract", "reassoc", "nsz", "arcp"}}
 """Options of objectives and networks: sums may be reordered, NaN and infinity keep their meaning."""
@@ -148,14 +148,14 @@ def _counter() -> Any:
 count_at = _counter()
 
 
-@njit(**ENGINE)
+@njit(**INNER)
 def fill(array, value):
     """Set every element of a vector (compiles ten times faster than ``array[:] = value``)."""
     for k in range(array.size):
         array[k] = value
 
 
-@njit(**ENGINE)
+@njit(**INNER)
 def copy(source, target):
     """Copy a vector into another of the same length."""
     for k in range(source.size):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from deddqn.compiled import ENGINE, INNER
+from deddqn.compiled import INNER
 from deddqn.de.bounds import repair
 from deddqn.de.moves import call_move
 from deddqn.de.state import Count
@@ -12,7 +12,7 @@ from deddqn.records import address_of_record
 from deddqn.streams import Stream, integer_below, uniform
 
 
-@njit(**ENGINE)
+@njit(**INNER)
 def cross_over(rate, stream, parent, trial):
     """Binomial crossover: a coordinate stays the mutant's with probability CR, and one always does.
 

@@ -6,7 +6,7 @@ import math
 
 from numba import njit
 
-from deddqn.compiled import ENGINE, INNER, copy, fill
+from deddqn.compiled import INNER, copy, fill
 from deddqn.de.closing import call_close
 from deddqn.de.state import Count, End, Fact, Mark
 from deddqn.de.statistics import describe_parents
@@ -43,7 +43,7 @@ def settle_parent(search, i, value):
     search.counts[Count.CURSOR] += 1
 
 
-@njit(**ENGINE)
+@njit(**INNER)
 def count_stagnation(counts, improved):
     """Count an evaluation that did, or did not, improve f_bsf; those of the first population are not counted."""
     counts[Count.STAGNATION] = 0 if improved else counts[Count.STAGNATION] + 1

@@ -6,11 +6,11 @@ import math
 
 from numba import njit
 
-from deddqn.compiled import ENGINE, INNER
+from deddqn.compiled import INNER
 from deddqn.de.state import Count, Mark
 
 
-@njit(**ENGINE)
+@njit(**INNER)
 def sort_by_fitness(order, fitness, n):
     """Sort the first `n` indices in `order` by (fitness, index): Shell's sort, quick on nearly sorted input."""
     gap = n // 2
@@ -28,7 +28,7 @@ def sort_by_fitness(order, fitness, n):
         gap //= 2
 
 
-@njit(**ENGINE)
+@njit(**INNER)
 def mean_and_deviation(order, fitness, finite):
     """Mean and standard deviation (ddof 0) of the `finite` best values, measured from the best one.
 

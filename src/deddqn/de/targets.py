@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from numba import njit
 
-from deddqn.compiled import ENGINE
+from deddqn.compiled import INNER
 from deddqn.de.state import Mark
 
 
-@njit(**ENGINE)
+@njit(**INNER)
 def target_reached(marks):
     """True when the best so far is good enough to stop."""
     best = marks[Mark.F_BSF]

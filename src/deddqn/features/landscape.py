@@ -6,7 +6,7 @@ import math
 
 from numba import njit
 
-from deddqn.compiled import ENGINE, INNER
+from deddqn.compiled import INNER
 from deddqn.de.state import DONORS, Count, Mark
 from deddqn.features.layout import AT
 from deddqn.features.state import Tally
@@ -17,7 +17,7 @@ DONOR_DISTANCE, BEST_DISTANCE, BSF_DISTANCE = AT["donor_distance"], AT["best_dis
 DONOR_FITNESS, BEST_FITNESS = AT["donor_fitness"], AT["best_fitness"]
 
 
-@njit(**ENGINE)
+@njit(**INNER)
 def relative_difference(a, b, half_range):
     """(a - b) / (f_wsf - f_bsf) in [-1, 1]; non-finite values saturate. Half differences cannot overflow."""
     if a == math.inf:
@@ -29,7 +29,7 @@ def relative_difference(a, b, half_range):
     return min(max((0.5 * a - 0.5 * b) / half_range, -1.0), 1.0)
 
 
-@njit(**ENGINE)
+@njit(**INNER)
 def relative_distance(square, diagonal):
     """A distance, given its square, over the box diagonal, in [0, 1]; 0 for a box without extent."""
     if not diagonal > 0.0:

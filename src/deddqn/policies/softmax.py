@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from deddqn.compiled import ENGINE, fill, small_integers_at
+from deddqn.compiled import ENGINE, INNER, fill, small_integers_at
 from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.de.state import DONORS
 from deddqn.de.statistics import sort_by_fitness
@@ -74,7 +74,7 @@ def reset(setup, memory, n_ops, n_pop):
     return 0
 
 
-@njit(**ENGINE)
+@njit(**INNER)
 def write_facts(memory, features, n_ops, i):
     """Write what the decision for individual `i` rests on, in the order of `FACTS`, to ``memory[FACT:SLOTS]``."""
     progress = 1.0 - features[BUDGET]
@@ -89,7 +89,7 @@ def write_facts(memory, features, n_ops, i):
     memory[FACT + 7] = features[DIMENSION]
 
 
-@njit(**ENGINE)
+@njit(**INNER)
 def sum_facts(setup, row, memory):
     """The facts, weighted with row number `row` of the setup."""
     total = 0.0
@@ -135,7 +135,7 @@ def pick(setup, memory, outlook, stream):
     return best
 
 
-@njit(**ENGINE)
+@njit(**INNER)
 def is_trusted(setup, memory, stream):
     """Whether outlooks count for this decision; no number is drawn where they always do."""
     n_ops = np.int64(memory[OPERATORS])
@@ -174,7 +174,7 @@ def end_generation(setup, memory):
     return 0
 
 
-@njit(**ENGINE)
+@njit(**INNER)
 def rank_individuals(memory, n_ops, n_pop):
     """Write the ranks of all individuals from their values."""
     if n_pop < 2:

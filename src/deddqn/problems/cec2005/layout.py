@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 
 OBJECTIVE: Final = NUMERIC
 
-PART: Final[dict[str, Any]] = {**OBJECTIVE, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+PART: Final[dict[str, Any]] = {**OBJECTIVE, "no_cpython_wrapper": True}
 """Options of what objectives call: compiled code calls it, Python does not, which halves the compile time."""
 
 LANES: Final = 8
