@@ -14,8 +14,8 @@ kernel             signature
 `setup` holds what the policy was made with (shared by all runs, never written), `memory` what it learned in this
 run, `stream` is the run's policy stream. `f_bsf` and `f_wsf` are the best and worst values after the trial.
 `pick` follows `choose` where several trials of a move are made (``foresight`` of `DEConfig`); `outlook` says what is to
-be expected of each: about 1 is as good as the best point known, about 0 as bad as the worst. A policy without `pick`
-gets one trial.
+be expected of each: about 1 is as good as the best point known, about 0 as bad as the worst, and more far from all
+that is known (`de.outlook`). A policy without `pick` gets one trial.
 `renumber` follows `end_generation` when the population has shrunk or begins anew: individual k of the next generation
 had the number ``origin[k]`` before, or is new where that is -1. Policies that remember individuals need it.
 """
