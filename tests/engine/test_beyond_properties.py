@@ -202,3 +202,15 @@ def test_first_samples_have_mean_and_covariance_of_the_better_half(strategy: str
     np.testing.assert_allclose(trials.mean(axis=0), better.mean(axis=0), atol=0.04)
     assert abs(np.cov(better.T)[0, 1]) > 0.05  # more than what the next line lets pass
     np.testing.assert_allclose(np.cov(trials.T), np.cov(better.T), atol=0.03)
+
+
+def test_a_population_that_drifts_on_a_plateau_begins_anew() -> None:
+    """Steps are five tolerances wide here, and on one of them the values say nothing about the coordinates."""
+
+    def steps(x: np.ndarray) -> float:
+        return float(np.abs(np.round(x)).sum())
+
+    problem = Problem.from_function(steps, [(-4.7, 5.3)] * 3)  # a step is a tenth of the box
+    config = DEConfig(population_size=60, budget=4000, restart_tolerance=0.02)
+    search = finished(problem=problem, config=config).search
+    assert search.marks[Mark.F_BSF] == 0.0 and search.counts[Count.RESTARTS] > 0

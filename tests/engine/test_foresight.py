@@ -107,7 +107,7 @@ def outlooks(lanes: Lanes, points: Any) -> np.ndarray:
 
 def expected(known: np.ndarray, values: np.ndarray, points: np.ndarray) -> np.ndarray:
     """By linear algebra, for boxes with the width 1."""
-    ranks = 1.0 - 2.0 * (rankdata(values, method="ordinal") - 1.0) / (len(values) - 1)
+    ranks = 1.0 - 2.0 * (rankdata(values) - 1.0) / (len(values) - 1)
     reach = 20.0 * ((known - known.mean(axis=0)) ** 2).sum(axis=1).mean()
     similar = 1.0 / (1.0 + cdist(known, known, "sqeuclidean") / reach)
     weights = np.linalg.solve(similar + 0.001 * np.eye(len(known)), ranks)

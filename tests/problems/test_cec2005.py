@@ -9,6 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -248,15 +249,44 @@ def test_a_stretched_problem_is_the_variant_seen_through_a_stretch(name):
     assert stretches.max() > 2.0 * stretches.min()
 
 
-def test_a_stretched_problem_goes_to_another_process(tmp_path):
+@pytest.mark.parametrize("name", SUITES["cec2005-quantised"])
+def test_a_quantised_problem_is_the_variant_at_rounded_coordinates(name):
+    """All but those within a step of the optimum's, where it is the variant itself."""
+    quantised, variant = get(name, noise=False), get(name.replace("/q", "/v"), noise=False)
+    origin, lower, step = variant.optimum_point, variant.lower, (variant.upper - variant.lower) / 20
+    assert (quantised.name, quantised.optimum) == (name, variant.optimum)
+    np.testing.assert_array_equal(quantised.optimum_point, origin)
+    rng = np.random.default_rng(0)
+    points = rng.uniform(lower, variant.upper, (10, quantised.dimension))
+    rounded = np.where(np.abs(points - origin) < step, points, lower + step * np.round((points - lower) / step))
+    np.testing.assert_allclose(quantised(points), variant(rounded), rtol=1e-12)
+    assert np.any(quantised(points) != variant(points)) and (quantised(points) > quantised.optimum).all()
+    near = np.clip(origin + 0.99 * step * rng.uniform(-1.0, 1.0, (10, quantised.dimension)), lower, variant.upper)
+    np.testing.assert_array_equal(quantised(near), variant(near))
+
+
+@pytest.mark.parametrize("kind", ["s", "q"])
+def test_a_changed_problem_goes_to_another_process(tmp_path, kind):
     """Where the function's code is in another place."""
-    problem = get("cec2005:F10/s1/d10")
+    problem = get(f"cec2005:F10/{kind}1/d10")
     point = np.full(10, 0.3)
     (tmp_path / "problem").write_bytes(pickle.dumps(problem))
     path = str(tmp_path / "problem")
     code = f"import pickle, numpy; p = pickle.load(open({path!r}, 'rb')); print(p(numpy.full(10, 0.3)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(found.stdout) == problem(point)
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="is about compiled code")
+def test_values_are_the_same_from_the_cache(tmp_path):
+    """To the last bit: what is compiled now, and what an earlier process compiled. Schaffer's sum once was not."""
+    code = (
+        "import numpy as np; from deddqn.problems import get; p = get('cec2005:F14/d30');"
+        "print(p(np.random.default_rng(0).uniform(-100, 100, (50, 30))).tobytes().hex())"
+    )
+    call = {"env": {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}, "capture_output": True, "check": True}
+    first, second = (subprocess.run([sys.executable, "-c", code], **call).stdout for _ in range(2))
+    assert first == second and len(first) > 800
 
 
 def test_rotations_of_variants_keep_the_condition():

@@ -229,8 +229,9 @@ class BeyondReference(ReferenceRun):
         newest = self.beaten[::-1][: room - len(best)]
         known = np.array([self._scaled(x) for x in [*self.population[best], *(x for x, _ in newest)]])
         values = [*self.fitness[best].tolist(), *(value for _, value in newest)]
-        ranks = np.empty(len(values))
-        ranks[sorted(range(len(values)), key=lambda k: (values[k], k))] = np.linspace(1.0, -1.0, len(values))
+        better = [sum(other < value for other in values) for value in values]
+        as_good = [sum(other <= value for other in values) for value in values]
+        ranks = 1.0 - (np.array(better) + np.array(as_good) - 1) / (len(values) - 1)
         reach = max(20.0 * float(((known - known.mean(axis=0)) ** 2).sum(axis=1).mean()), 1e-300)
         similar = np.array([[reach / (reach + math.dist(x, y) ** 2) for y in known] for x in known])
         weights: list[float] = np.linalg.solve(similar + 1e-3 * np.eye(len(values)), ranks).tolist()
@@ -261,6 +262,7 @@ class BeyondReference(ReferenceRun):
 
     def _finish_generation(self) -> None:
         self.origin = None
+        self.drifting = np.mean([value == self.fitness[i] for i, _, value in self.settled]) > 0.02
         self._learn()
         for (i, _, value), trial in zip(self.settled, self.tried, strict=True):
             parent = (self.population[i].copy(), float(self.fitness[i]))
@@ -306,7 +308,8 @@ class BeyondReference(ReferenceRun):
         if worst == math.inf or worst - best > self.restart_tolerance * (self.f_wsf - self.f_bsf):
             return False
         extent = self.population.max(axis=0) - self.population.min(axis=0)
-        return bool(np.all(extent <= self.restart_tolerance * (self.upper - self.lower)))
+        allowed = self.restart_tolerance * (8.0 if self.drifting else 1.0)
+        return bool(np.all(extent <= allowed * (self.upper - self.lower)))
 
     @property
     def _before_the_reserve(self) -> float:

@@ -33,7 +33,8 @@ class DEConfig:
     pbest : share of the best parents (at least two) from which the "pbest" strategies draw their guide.
     archive : size of the archive of replaced parents, as a multiple of the population in use.
     restart_tolerance : a population whose values and coordinates have come as close as this, relative to the range
-        of all values so far and to the box, is replaced by a new one; 0 never restarts.
+        of all values so far and to the box, is replaced by a new one (on plateaus coordinates may be eight times as
+        far apart); 0 never restarts.
     restart_reserve : last share of the budget, for which the search returns to the best of the replaced populations;
         then a restart is made only if as much is left before it as the population has lived. 0: there is no return.
     foresight : trials that are made of a chosen move, from 1 to 16; a policy that picks evaluates one of them.

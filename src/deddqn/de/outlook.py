@@ -4,11 +4,12 @@
     s(u, x) = r / (r + |u - x|^2)      (S + 0.001 I) w = y
 
 x_k are the best parents, then the newest other points that were evaluated, at most `known_points` in all; y_k falls
-from 1 for the best to -1 for the worst of them in equal steps. Distances are measured in widths of the box, and r is
-twenty times the mean squared distance of the x_k to their mean: s is so wide that the model is smooth, and so little is
-added to S that it follows the points closely. An outlook is near to 1 where a point as good as the best is to be
-expected, near to 0 where one as bad as the worst is; the last term favours points far from all that is known, since
-picks by the model alone draw the population together too early. Only ranks count: f and exp(f) have the same outlooks.
+from 1 for the best to -1 for the worst of them in equal steps, and equal values share the mean of theirs. Distances are
+measured in widths of the box, and r is twenty times the mean squared distance of the x_k to their mean: s is so wide
+that the model is smooth, and so little is added to S that it follows the points closely. An outlook is near to 1 where
+a point as good as the best is to be expected, near to 0 where one as bad as the worst is; the last term favours points
+far from all that is known, since picks by the model alone draw the population together too early. Only ranks count: f
+and exp(f) have the same outlooks.
 
 The model is renewed when a generation begins and 20 evaluations or more were made since it was renewed last. With n
 points that takes n^3 / 6 + n^2 D / 2 multiplications, an outlook n D.
@@ -91,13 +92,19 @@ def enter_point(search, k, point, value):
 
 @njit(**INNER)
 def write_ranks(search):
-    """Write y, from 1 for the best value to -1 for the worst, where the weights will be."""
+    """Write y, from 1 for the best value to -1 for the worst, where the weights will be; equal for equal values."""
     known, order, ranks = search.counts[Count.KNOWN], search.known_order, search.known_weights
     for k in range(known):
         order[k] = k
     sort_by_fitness(order, search.known_values, known)
-    for k in range(known):
-        ranks[order[k]] = 1.0 - 2.0 * k / (known - 1)
+    first = 0
+    while first < known:
+        last = first
+        while last + 1 < known and search.known_values[order[last + 1]] == search.known_values[order[first]]:
+            last += 1
+        for k in range(first, last + 1):
+            ranks[order[k]] = 1.0 - (first + last) / (known - 1)
+        first = last + 1
 
 
 @njit(**INNER)

@@ -19,6 +19,9 @@ from deddqn.de.state import Count, Mark, Model, archive_room
 from deddqn.de.statistics import rank_parents
 from deddqn.de.targets import target_reached
 
+TIES = 0.02  # of a generation's trials show that there are plateaus
+PLATEAU = 8.0  # tolerances: as far apart may coordinates be there
+
 
 @njit(**INNER)
 def scheduled_size(search):
@@ -58,7 +61,10 @@ def shrink_population(search):
 
 @njit(**INNER)
 def has_converged(search):
-    """True when the parents' values and coordinates are closer together than the tolerance allows."""
+    """True when the parents' values and coordinates are closer together than the tolerance allows.
+
+    On a plateau coordinates drift: there they may be farther apart.
+    """
     population, marks, fitness = search.counts[Count.POPULATION], search.marks, search.fitness
     tolerance = marks[Mark.RESTART_TOLERANCE]
     best = worst = fitness[0]
@@ -67,6 +73,8 @@ def has_converged(search):
     span = 0.5 * marks[Mark.F_WSF] - 0.5 * marks[Mark.F_BSF]  # halves cannot overflow
     if not worst < math.inf or 0.5 * worst - 0.5 * best > tolerance * span:
         return False
+    if on_plateaus(search):
+        tolerance *= PLATEAU
     parents, lower, upper = search.parents, search.lower, search.upper
     for d in range(lower.size):
         low = high = parents[0, d]
@@ -75,6 +83,12 @@ def has_converged(search):
         if high - low > tolerance * (upper[d] - lower[d]):
             return False
     return True
+
+
+@njit(**INNER)
+def on_plateaus(search):
+    """True when more than a few trials of the generation had exactly the values of their parents."""
+    return search.counts[Count.TIED] > TIES * search.counts[Count.CURSOR]
 
 
 @njit(**INNER)

@@ -62,6 +62,8 @@ def settle_trial(search, i, value):
     value = note_value(search, search.trials[i], value)
     facts[Fact.TRIAL] = value
     search.values[i] = value
+    if value == facts[Fact.PARENT]:
+        counts[Count.TIED] += 1
     count_stagnation(counts, value < facts[Fact.BSF])
     search.applications[search.choices[i]] += 1
     counts[Count.CURSOR] += 1
@@ -88,6 +90,7 @@ def begin_generation(search):
     left = counts[Count.BUDGET] - counts[Count.EVALUATIONS]
     counts[Count.GENERATION_SIZE] = min(counts[Count.POPULATION], left)
     counts[Count.DRAWN] = counts[Count.PROPOSED] = counts[Count.CURSOR] = counts[Count.TOLD] = 0
+    counts[Count.TIED] = 0
     fill(search.told, 0)
 
 

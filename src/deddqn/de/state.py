@@ -58,6 +58,7 @@ class Count(IntEnum):
     BEATEN = 29  # evaluated points so far that are no parents
     KNOWN = 30  # points of the model of outlooks; 0: there is none yet
     RENEWED = 31  # evaluations when it was made
+    TIED = 32  # settled trials of this generation with exactly the value of their parents
 
 
 class Mark(IntEnum):

@@ -10,11 +10,12 @@ import numpy as np
 from deddqn.names import UnknownNameError, suggestion, unknown_name
 from deddqn.problems import bbob, cec2005
 from deddqn.problems.problem import Objective, Problem
+from deddqn.problems.quantised import QuantisedObjective
 from deddqn.problems.stretched import StretchedObjective, random_stretch
 
 PAPER_DIMENSIONS = (10, 30)
 VARIANTS = (1, 2, 3, 4)
-STRETCHED = (1, 2)
+STRETCHED = QUANTISED = (1, 2)
 _STRETCHES = 20050  # seeds their random numbers
 
 
@@ -25,7 +26,7 @@ def get(name: str, *, dimension: int | None = None, noise: bool = True) -> Probl
     ----------
     name : ``cec2005:F1`` .. ``cec2005:F25`` or ``bbob:f1/i1`` .. ``bbob:f24/i1``, with or without ``/d<dimension>``.
         ``cec2005:F1/v3`` is the third variant of F1, with another shift and (where F1 has one) another rotation;
-        ``cec2005:F1/s3`` is this variant, stretched.
+        ``cec2005:F1/s3`` is this variant, stretched, and ``cec2005:F1/q3`` this variant with plateaus.
     dimension : 2, 10, 30 or 50 for CEC2005, 2 or more for BBOB.
     noise : False switches the noise of F4, F17, F24 and F25 off.
     """
@@ -46,7 +47,7 @@ def problem_names() -> list[str]:
 
 
 def _cec2005(name: str, dimension: int | None, noise: bool) -> Problem:
-    match = re.fullmatch(r"cec2005:F(\d+)(?:/([vs])(\d+))?(?:/d(\d+))?", name)
+    match = re.fullmatch(r"cec2005:F(\d+)(?:/([vsq])(\d+))?(?:/d(\d+))?", name)
     if match is None or int(match.group(1)) not in cec2005.TABLE:
         dimensions = ", ".join(f"/d{d}" for d in cec2005.DIMENSIONS)
         raise UnknownNameError(
@@ -67,7 +68,9 @@ def _cec2005(name: str, dimension: int | None, noise: bool) -> Problem:
     if kind == "s":
         rng = np.random.default_rng([_STRETCHES, number, variant])
         objective = StretchedObjective(objective, definition.optimum_point, random_stretch(wanted, rng))
-    changed = f"/{kind}{variant}" if variant or kind == "s" else ""
+    elif kind == "q":
+        objective = QuantisedObjective(objective, definition.optimum_point, definition.lower, definition.upper)
+    changed = f"/{kind}{variant}" if variant or kind != "v" else ""
     return Problem(
         f"cec2005:F{number}{changed}/d{wanted}",
         definition.lower,
@@ -96,11 +99,14 @@ SUITES: dict[str, tuple[str, ...]] = {
     "cec2005-stretched": tuple(
         f"cec2005:F{n}/s{v}/d{d}" for d in PAPER_DIMENSIONS for v in STRETCHED for n in cec2005.TRAIN
     ),
+    "cec2005-quantised": tuple(
+        f"cec2005:F{n}/q{v}/d{d}" for d in PAPER_DIMENSIONS for v in QUANTISED for n in cec2005.TRAIN
+    ),
     "cec2005": tuple(f"cec2005:F{n}/d{d}" for d in PAPER_DIMENSIONS for n in cec2005.TABLE),
     **bbob.SUITES,
 }
-"""The paper's training and test problems (Sect. 5.1), variants of the training problems, stretched ones, and all of
-CEC2005, each at D = 10 and 30; then BBOB's."""
+"""The paper's training and test problems (Sect. 5.1), variants of the training problems, stretched and quantised
+ones, and all of CEC2005, each at D = 10 and 30; then BBOB's."""
 
 
 def suite(name: str, *, noise: bool = True) -> list[Problem]:

@@ -34,8 +34,12 @@ Array = NDArray[np.float64]
 
 OBJECTIVE: Final = NUMERIC
 
-PART: Final[dict[str, Any]] = {**OBJECTIVE, "no_cpython_wrapper": True}
-"""Options of what objectives call: compiled code calls it, Python does not, which halves the compile time."""
+PART: Final[dict[str, Any]] = {**OBJECTIVE, "no_cpython_wrapper": True, "forceinline": True}
+"""Options of what objectives call: compiled code calls it, Python does not, which halves the compile time.
+
+It becomes a part of the caller. Otherwise there are copies of one function that add in other orders, and which of them
+is called would depend on what is already in the cache.
+"""
 
 LANES: Final = 8
 
