@@ -1,4 +1,6 @@
-"""`minimize()` beside scipy's differential_evolution on ordinary problems: D from 1 to 100, budgets from 10^3 to 10^5.
+"""`minimize()` beside scipy's differential_evolution on ordinary problems: D from 1 to 100, budgets from 10^3 to 10^6.
+
+``python -m benchmarks.bench_ordinary --long`` has the budgets from 10^5 on, which take half an hour.
 
 None of these functions was trained on. Both get the same box and the same number of evaluations; a problem is lost when
 scipy's final values are significantly lower (Mann-Whitney, Holm over all problems, 5%).
@@ -15,9 +17,9 @@ import deddqn
 from benchmarks.bars import Bar, print_bars
 from deddqn.experiments.statistics import SOLVED, holm, mann_whitney
 
-RUNS = 11
+RUNS, LONG_RUNS = 11, 5
 SIZES = ((1, 1_000), (2, 1_000), (5, 5_000), (10, 10_000), (30, 20_000), (100, 20_000))
-LONG = ((5, 100_000), (10, 100_000))
+LONG_SIZES = ((5, 100_000), (10, 100_000), (100, 1_000_000))
 Function = Callable[[np.ndarray], float]
 
 
@@ -68,20 +70,20 @@ FUNCTIONS = (ellipsoid, rosenbrock, rastrigin, ackley, levy, styblinski)
 def problems(long: bool) -> Iterator[tuple[str, Function, int, int]]:
     """Name, function, dimension and budget."""
     for function in FUNCTIONS:
-        for dimension, budget in SIZES + (LONG if long else ()):
+        for dimension, budget in LONG_SIZES if long else SIZES:
             yield f"{function.__name__}, D = {dimension}, {budget} evaluations", function, dimension, budget
 
 
-def final_values(function: Function, dimension: int, budget: int) -> tuple[np.ndarray, np.ndarray]:
-    """Of `RUNS` runs of ours and of scipy's; what is solved is 0."""
+def final_values(function: Function, dimension: int, budget: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of our runs and of scipy's; what is solved is 0."""
     bounds = [(-5.0, 5.0)] * dimension
     members = 15 * dimension  # scipy's default population
-    ours = [deddqn.minimize(function, bounds, maxfun=budget, rng=k).fun for k in range(RUNS)]
+    ours = [deddqn.minimize(function, bounds, maxfun=budget, rng=k).fun for k in range(runs)]
     theirs = [
         differential_evolution(
             function, bounds, maxiter=max(budget // members - 1, 0), polish=False, tol=0.0, rng=k
         ).fun
-        for k in range(RUNS)
+        for k in range(runs)
     ]
     return tuple(np.where(np.array(values) < SOLVED, 0.0, values) for values in (ours, theirs))  # type: ignore[return-value]
 
@@ -90,7 +92,7 @@ def main(long: bool = False) -> list[Bar]:
     """Run everything, print wins and losses, return the bar."""
     names, p_values, better = [], [], []
     for name, function, dimension, budget in problems(long):
-        ours, theirs = final_values(function, dimension, budget)
+        ours, theirs = final_values(function, dimension, budget, LONG_RUNS if long else RUNS)
         names.append(name)
         p_values.append(mann_whitney(ours, theirs))
         better.append(np.median(ours) < np.median(theirs))
@@ -106,5 +108,5 @@ def main(long: bool = False) -> list[Bar]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--long", action="store_true", help="also budgets of 10^5")
+    parser.add_argument("--long", action="store_true", help="budgets of 10^5 and 10^6 instead")
     main(**vars(parser.parse_args()))
