@@ -1,6 +1,6 @@
-"""`minimize()` beside scipy's differential_evolution on ordinary problems: D from 1 to 100, budgets from 10^3 to 10^6.
+"""`minimize()` beside scipy's DE on ordinary problems: D from 1 to 100, 10^3 to 2 x 10^4 evaluations.
 
-``python -m benchmarks.bench_ordinary --long`` has the budgets from 10^5 on, which take half an hour.
+``python -m benchmarks.bench_ordinary --long`` has budgets of 10^5 and, with D = 100, 10^6; that takes half an hour.
 
 None of these functions was trained on. Both get the same box and the same number of evaluations; a problem is lost when
 scipy's final values are significantly lower (Mann-Whitney, Holm over all problems, 5%).
