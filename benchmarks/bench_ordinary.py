@@ -17,7 +17,7 @@ import deddqn
 from benchmarks.bars import Bar, print_bars
 from deddqn.experiments.statistics import SOLVED, holm, mann_whitney
 
-RUNS, LONG_RUNS = 11, 7  # with fewer no difference could be significant
+RUNS, LONG_RUNS = 11, 7  # with five of each no difference could be significant
 SIZES = ((1, 1_000), (2, 1_000), (5, 5_000), (10, 10_000), (30, 20_000), (100, 20_000))
 LONG_SIZES = ((10, 100_000), (100, 1_000_000))
 Function = Callable[[np.ndarray], float]
