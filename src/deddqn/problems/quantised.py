@@ -17,8 +17,7 @@ from deddqn.problems.problem import Objective
 
 STEPS = 20
 
-ADDRESS, COORDINATES = 0, 1  # the data: where the function's code begins; o, lower bound and width of a step per
-# coordinate; then the function's own data
+ADDRESS, COORDINATES = 0, 1  # the data: where the function's code begins, three numbers each, the function's own data
 
 
 @njit(**NUMERIC)
@@ -28,7 +27,7 @@ def call_quantised(x, data, work, gauss):
     own = COORDINATES + 3 * dimension
     for i in range(dimension):
         at = COORDINATES + 3 * i
-        origin, lower, step = data[at], data[at + 1], data[at + 2]
+        origin, lower, step = data[at], data[at + 1], data[at + 2]  # of this coordinate
         near = abs(x[i] - origin) < step or step == 0.0
         work[i] = x[i] if near else lower + step * math.floor((x[i] - lower) / step + 0.5)
     return call_objective(np.int64(data[ADDRESS]), (work[:dimension], data[own:], work[dimension:], gauss))
