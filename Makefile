@@ -75,7 +75,7 @@ $(READY): pyproject.toml constraints.txt
 		$(check-python) && echo "==> creating $(VENV)" && $(PYTHON) -m venv --clear $(VENV); fi
 	@echo "==> installing deddqn and its tools into $(VENV) (a minute or so the first time)"
 	@$(PIP) install --quiet -c constraints.txt hatchling editables
-	@$(PIP) install --quiet -c constraints.txt --no-build-isolation -e ".[dev]"
+	@$(PIP) install --quiet -c constraints.txt -e ".[dev]"
 	@echo "$(CURDIR)" > $@
 
 # Debian and Ubuntu ship Python without ensurepip; python3-venv brings it.

@@ -9,26 +9,24 @@ from __future__ import annotations
 
 import math
 
-from numba import njit, types
-
-from deddqn.compiled import ENGINE, VECTOR, Kernel, caller_of
+from deddqn._jit import Function, caller_of, kernel
 from deddqn.de.improvements import LARGEST_IMPROVEMENT, improvement
 from deddqn.de.state import Fact
 from deddqn.names import unknown_name
 
-REWARD_SIGNATURE = types.float64(VECTOR, VECTOR)
+REWARD_SIGNATURE = "float64(float64[::1], float64[::1])"
 call_reward = caller_of(REWARD_SIGNATURE)
 
 SMALLEST_ERROR = 1e-8  # of R3's denominator
 
 
-@njit(**ENGINE)
+@kernel(REWARD_SIGNATURE)
 def r1(facts, setup):
     """R1 = max(f(x) - f(u), 0)."""
     return improvement(facts[Fact.PARENT], facts[Fact.TRIAL], facts[Fact.WSF])
 
 
-@njit(**ENGINE)
+@kernel(REWARD_SIGNATURE)
 def r2(facts, setup):
     """R2 = 10 for a new best so far, 1 for an improvement over the parent, else 0."""
     if facts[Fact.TRIAL] < facts[Fact.BSF]:
@@ -36,7 +34,7 @@ def r2(facts, setup):
     return 1.0 if facts[Fact.TRIAL] < facts[Fact.PARENT] else 0.0
 
 
-@njit(**ENGINE)
+@kernel(REWARD_SIGNATURE)
 def r3(facts, setup):
     """R3 = max((f(x) - f(u)) / max(f(u) - f_opt, 1e-8), 0); needs a known optimum."""
     gain = improvement(facts[Fact.PARENT], facts[Fact.TRIAL], facts[Fact.WSF])
@@ -45,7 +43,7 @@ def r3(facts, setup):
     return min(gain / max(facts[Fact.TRIAL] - facts[Fact.OPTIMUM], SMALLEST_ERROR), LARGEST_IMPROVEMENT)
 
 
-@njit(**ENGINE)
+@kernel
 def potential(value, setup):
     """The potential of a best-so-far `value`: linear between the corners of the table in `setup`, flat beyond them.
 
@@ -67,7 +65,7 @@ def potential(value, setup):
     return setup[n + low] + part * (setup[n + high] - setup[n + low])
 
 
-@njit(**ENGINE)
+@kernel(REWARD_SIGNATURE)
 def gained_potential(facts, setup):
     """How far the trial moved the best so far on its problem's table: summed over a run it tells the final value."""
     if not facts[Fact.TRIAL] < facts[Fact.BSF]:
@@ -75,7 +73,7 @@ def gained_potential(facts, setup):
     return potential(facts[Fact.TRIAL], setup) - potential(facts[Fact.BSF], setup)
 
 
-REWARDS: dict[str, Kernel] = {
+REWARDS: dict[str, Function] = {
     "R1": r1,
     "R2": r2,
     "R3": r3,
@@ -88,7 +86,7 @@ NEEDS_OPTIMUM = frozenset({"R3"})
 NEEDS_SETUP = frozenset({"progress", "rank"})
 
 
-def reward_kernel(name: str) -> Kernel:
+def reward_kernel(name: str) -> Function:
     """The compiled reward of this name."""
     if name not in REWARDS:
         raise unknown_name("reward", name, REWARDS)

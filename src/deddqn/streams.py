@@ -11,9 +11,8 @@ import zlib
 from enum import IntEnum
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import ENGINE
+from deddqn._jit import kernel
 
 
 class Stream(IntEnum):
@@ -43,7 +42,7 @@ def streams_at(root: int, problem: str, dimension: int, repeat: int = 0) -> np.n
     return states
 
 
-@njit(**ENGINE)
+@kernel
 def next_word(state):
     """The next 64 random bits of SFC64 (the raw stream of ``numpy.random.SFC64``). Advances `state`."""
     word = state[0] + state[1] + state[3]
@@ -54,13 +53,13 @@ def next_word(state):
     return word
 
 
-@njit(**ENGINE)
+@kernel
 def uniform(state):
     """A double in [0, 1)."""
     return np.float64(next_word(state) >> np.uint64(11)) * _TO_UNIT
 
 
-@njit(**ENGINE)
+@kernel
 def integer_below(state, n):
     """An unbiased integer in 0..n-1, for 0 < n < 2**32 (Lemire's multiplication with rejection)."""
     span = np.uint64(n)
@@ -72,7 +71,7 @@ def integer_below(state, n):
     return np.int64(product >> _HALF)
 
 
-@njit(**ENGINE)
+@kernel
 def standard_normal(state):
     """A standard normal number by the polar method (the second of the pair is not kept)."""
     while True:

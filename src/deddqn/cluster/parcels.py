@@ -16,9 +16,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba.core.dispatcher import Dispatcher
 from ray import cloudpickle
 
+from deddqn._jit import is_jitted
 from deddqn.problems import Problem, get
 from deddqn.problems.bbob import BbobProblem
 
@@ -57,7 +57,7 @@ class _Packer(cloudpickle.CloudPickler):  # type: ignore[misc]
         """How a thing is made again at the other end."""
         if isinstance(thing, Problem):
             return (get, (thing.name,)) if _found_by_name(thing) else _parts(thing)
-        if isinstance(thing, Dispatcher) and _importable(thing):
+        if is_jitted(thing) and _importable(thing):
             return _kernel, (thing.py_func.__module__, thing.py_func.__qualname__)
         return super().reducer_override(thing)
 
@@ -86,7 +86,7 @@ def _assembled(kind: type[Problem], state: dict[str, Any], objective: Any, funct
     return problem.with_objective(objective or Problem.from_function(function, problem.bounds).objective)
 
 
-def _importable(kernel: Dispatcher) -> bool:
+def _importable(kernel: Any) -> bool:
     module = sys.modules.get(kernel.py_func.__module__)
     known = kernel.py_func.__module__ != "__main__" and module is not None
     return known and getattr(module, kernel.py_func.__qualname__, None) is kernel

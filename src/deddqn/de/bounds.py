@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from deddqn.compiled import INNER
+from deddqn._jit import kernel
 from deddqn.de.config import REPAIRS
 
 CLIP, REFLECT, MIDPOINT = (REPAIRS.index(name) for name in ("clip", "reflect", "midpoint"))
 MOST_REFLECTIONS = 100  # then the coordinate is clipped
 
 
-@njit(**INNER)
+@kernel
 def _reflect(value, low, high):
     for _ in range(MOST_REFLECTIONS):
         if value < low:
@@ -25,7 +23,7 @@ def _reflect(value, low, high):
     return min(max(value, low), high)
 
 
-@njit(**INNER)
+@kernel
 def repair(how, trial, parent, lower, upper):
     """Bring `trial` into the bounds, coordinate by coordinate; `parent` lies inside them. Writes `trial`."""
     for d in range(trial.size):

@@ -6,9 +6,7 @@ restart or foresee come with the other kernels; a run compiles only the one that
 
 from __future__ import annotations
 
-from numba import njit, types
-
-from deddqn.compiled import INNER, Kernel, caller_of, copy
+from deddqn._jit import Function, caller_of, copy, kernel
 from deddqn.de.cma import collect_samples
 from deddqn.de.config import DEConfig
 from deddqn.de.outlook import note_beaten
@@ -18,14 +16,14 @@ from deddqn.de.population import restart_if_converged, return_to_kept, shrink_po
 from deddqn.de.portfolio import Portfolio
 from deddqn.de.state import SEARCH, Count, Mark, search_sizes
 
-CLOSE_SIGNATURE = types.int64(types.int64)
+CLOSE_SIGNATURE = "int64(int64)"
 """close(address of the search) -> 0"""
 
 call_close = caller_of(CLOSE_SIGNATURE)
 SEARCH_AT = SEARCH.at
 
 
-@njit(**INNER)
+@kernel
 def replace_parents(search):
     """A settled trial takes its parent's place when it is not worse."""
     parents, fitness, trials, values = search.parents, search.fitness, search.trials, search.values
@@ -35,7 +33,7 @@ def replace_parents(search):
             copy(trials[i], parents[i])
 
 
-@njit(**INNER)
+@kernel
 def archive_parents(search):
     """Keep the parents that are about to be replaced by better trials."""
     for i in range(search.counts[Count.CURSOR]):
@@ -43,14 +41,14 @@ def archive_parents(search):
             archive_parent(search, i)
 
 
-@njit(**INNER)
+@kernel(CLOSE_SIGNATURE)
 def close_paper(address):
     """Replacement alone."""
     replace_parents(SEARCH_AT(address))
     return 0
 
 
-@njit(**INNER)
+@kernel
 def learn_and_replace(search):
     """Learn F and CR, note what is beaten, keep what is replaced, replace, shrink."""
     search.counts[Count.RENUMBERED] = 0
@@ -61,14 +59,14 @@ def learn_and_replace(search):
     shrink_population(search)
 
 
-@njit(**INNER)
+@kernel(CLOSE_SIGNATURE)
 def close_any(address):
     """Replacement with all that may go with it, but for restarts."""
     learn_and_replace(SEARCH_AT(address))
     return 0
 
 
-@njit(**INNER)
+@kernel(CLOSE_SIGNATURE)
 def close_or_restart(address):
     """The same; then begin anew where the population has converged, or return to the best one."""
     search = SEARCH_AT(address)
@@ -78,7 +76,7 @@ def close_or_restart(address):
     return 0
 
 
-@njit(**INNER)
+@kernel(CLOSE_SIGNATURE)
 def close_with_samples(address):
     """The same with the strategy cma, which learns from the trials; with or without restarts."""
     search = SEARCH_AT(address)
@@ -90,7 +88,7 @@ def close_with_samples(address):
     return 0
 
 
-def closing_of(portfolio: Portfolio, config: DEConfig) -> Kernel:
+def closing_of(portfolio: Portfolio, config: DEConfig) -> Function:
     """The kernel that closes the generations of a run."""
     sizes = search_sizes(portfolio, config, 1)
     plain = sizes["rows"] == sizes["NP"] and not any(sizes[name] for name in ("renumbered", "adapted", "known"))

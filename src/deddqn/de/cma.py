@@ -17,9 +17,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import ENGINE, INNER, copy, fill
+from deddqn._jit import copy, fill, kernel
 from deddqn.de.state import LARGEST_LAMBDA, Count, Model, fewest_samples
 from deddqn.de.statistics import sort_by_fitness
 from deddqn.de.strategies import CMA, STRATEGIES
@@ -31,7 +30,7 @@ SMALLEST_DEVIATION = 1e-150
 SMALLEST_PIVOT = 1e-14  # of a variance: below, coordinates depend on each other
 
 
-@njit(**INNER)
+@kernel
 def sample_model(search, scale, trial):
     """Write m + F sigma A z into `trial`."""
     collect_samples(search, False)
@@ -47,7 +46,7 @@ def sample_model(search, scale, trial):
         trial[d] = mean[d] + unit * total
 
 
-@njit(**INNER)
+@kernel
 def collect_samples(search, generation_is_over):
     """Take in the samples that were settled since the last look; every lambda of them move the distribution."""
     model = search.model
@@ -65,7 +64,7 @@ def collect_samples(search, generation_is_over):
     model[Model.COLLECTED] = 0 if generation_is_over else settled
 
 
-@njit(**INNER)
+@kernel
 def begin_model(search):
     """The distribution of the better half of the parents; what too few of them say about dependence counts less."""
     model, mean, parents, order = search.model, search.model_mean, search.parents, search.order
@@ -90,7 +89,7 @@ def begin_model(search):
     factorise(search.model_covariance, search.model_factor)
 
 
-@njit(**INNER)
+@kernel
 def _covariance(search, better, a, b):
     parents, order, mean = search.parents, search.order, search.model_mean
     total = 0.0
@@ -99,7 +98,7 @@ def _covariance(search, better, a, b):
     return total
 
 
-@njit(**ENGINE)
+@kernel
 def factorise(covariance, factor):
     """Write the lower triangular A with A A' = C; False where C is not positive definite. Reads the lower half of C."""
     for j in range(len(covariance)):
@@ -117,7 +116,7 @@ def factorise(covariance, factor):
     return True
 
 
-@njit(**ENGINE)
+@kernel
 def whiten(factor, step, white):
     """Write A^-1 step into `white`; return its length."""
     square = 0.0
@@ -130,19 +129,19 @@ def whiten(factor, step, white):
     return math.sqrt(square)
 
 
-@njit(**ENGINE)
+@kernel
 def raw_weight(rank, samples):
     """The weight of the sample with this rank, from 0 on, before the weights are made to sum to 1."""
     return math.log(0.5 * (samples + 1.0)) - math.log(rank + 1.0)
 
 
-@njit(**ENGINE)
+@kernel
 def path_rate(mass, n):
     """c_c: the share of a step in the evolution path of the covariance."""
     return (4.0 + mass / n) / (n + 4.0 + 2.0 * mass / n)
 
 
-@njit(**INNER)
+@kernel
 def update_model(search):
     """Move the distribution towards the better half of the samples, and learn from the step."""
     model, mean, step = search.model, search.model_mean, search.model_step
@@ -178,7 +177,7 @@ def update_model(search):
         model[Model.SIGMA] = 0.0
 
 
-@njit(**INNER)
+@kernel
 def _move_paths(search, mass):
     """Move both evolution paths and sigma by the step; return whether the step size is not about to grow fast."""
     model, step, white = search.model, search.model_step, search.model_white
@@ -202,7 +201,7 @@ def _move_paths(search, mass):
     return moving
 
 
-@njit(**INNER)
+@kernel
 def _learn_covariance(search, samples, total, mass, moving):
     """Rank-one and rank-mu update of the lower half of C."""
     covariance, path, n = search.model_covariance, search.path_covariance, float(search.model_mean.size)
@@ -220,7 +219,7 @@ def _learn_covariance(search, samples, total, mass, moving):
                 covariance[a, b] += weight * point[a] * point[b]
 
 
-@njit(**INNER)
+@kernel
 def _note_best(search, best, worst):
     model = search.model
     improved = best < model[Model.BEST]
@@ -230,7 +229,7 @@ def _note_best(search, best, worst):
         model[Model.STALE] = math.inf
 
 
-@njit(**INNER)
+@kernel
 def is_spent(search):
     """True when the distribution has converged, or found nothing better for long."""
     model, covariance = search.model, search.model_covariance

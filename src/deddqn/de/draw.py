@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from numba import njit
-
-from deddqn.compiled import INNER
+from deddqn._jit import kernel
 from deddqn.de.state import DONORS, Count
 from deddqn.streams import Stream, integer_below, uniform
 
 
-@njit(**INNER)
+@kernel
 def draw_population(search):
     """Fill the parents uniformly in the initialisation range, from the init stream."""
     stream, parents, lower, upper = search.streams[Stream.INIT], search.parents, search.lower, search.upper
@@ -18,7 +16,7 @@ def draw_population(search):
             parents[i, d] = lower[d] + uniform(stream) * (upper[d] - lower[d])
 
 
-@njit(**INNER)
+@kernel
 def draw_donors(search, i):
     """Draw r1..r5 for individual `i`: distinct, and different from `i`."""
     stream = search.streams[Stream.SEARCH]

@@ -7,22 +7,20 @@ The first trial is the one that would be made without foresight; every other one
 
 from __future__ import annotations
 
-from numba import njit, types
-
-from deddqn.compiled import INNER, caller_of, copy
+from deddqn._jit import caller_of, copy, kernel
 from deddqn.de.draw import draw_donors
 from deddqn.de.outlook import outlook_of, renew_model
 from deddqn.de.propose import propose
 from deddqn.de.state import SEARCH
 
-FORESEE_SIGNATURE = types.int64(types.int64, types.int64, types.int64, types.int64)
+FORESEE_SIGNATURE = "int64(int64, int64, int64, int64)"
 """foresee(address of the search, address of the move, i, op) -> 0"""
 
 call_foresee = caller_of(FORESEE_SIGNATURE)
 SEARCH_AT = SEARCH.at
 
 
-@njit(**INNER)
+@kernel(FORESEE_SIGNATURE)
 def foresee(address, move, i, op):
     """Write trials of individual `i` by operator `op` into `foreseen`, and their outlooks; note the choice."""
     search = SEARCH_AT(address)
@@ -40,7 +38,7 @@ def foresee(address, move, i, op):
     return 0
 
 
-@njit(**INNER)
+@kernel
 def take_foreseen(search, i, k):
     """Let foreseen trial number `k` be the trial of individual `i`."""
     copy(search.foreseen[k], search.trials[i])

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from deddqn.compiled import INNER
+from deddqn._jit import kernel
 from deddqn.de.state import Count
 from deddqn.streams import Stream, standard_normal
 
 
-@njit(**INNER)
+@kernel
 def draw_weights(search, better, scale):
     """Write the c_k of the `better` best parents into `weights`."""
     stream, weights = search.streams[Stream.SEARCH], search.weights
@@ -32,7 +30,7 @@ def draw_weights(search, better, scale):
         weights[k] = 1.0 / better + unit * (weights[k] - mean)
 
 
-@njit(**INNER)
+@kernel
 def sample_better_half(search, scale, trial):
     """Write m + F z into `trial`."""
     parents, order, weights = search.parents, search.order, search.weights

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from deddqn.compiled import ENGINE
+from deddqn._jit import kernel
 
 LARGEST_IMPROVEMENT = 1e300  # keeps every sum of improvements finite
 
 
-@njit(**ENGINE)
+@kernel
 def improvement(reference, value, worst):
     """How far `value` is below `reference`: 0 if it is not, at most 1e300.
 

@@ -6,9 +6,7 @@ formulas; adapted parameters, guides, the archive and samples come with the port
 
 from __future__ import annotations
 
-from numba import njit, types
-
-from deddqn.compiled import INNER, Kernel, caller_of
+from deddqn._jit import Function, caller_of, kernel
 from deddqn.de.cma import sample_model
 from deddqn.de.gauss import sample_better_half
 from deddqn.de.parameters import parameters_of
@@ -17,7 +15,7 @@ from deddqn.de.portfolio import Portfolio
 from deddqn.de.state import SEARCH, Count
 from deddqn.de.strategies import CMA, GAUSS, PAPER_STRATEGIES, STRATEGIES, mutate, mutate_further
 
-MOVE_SIGNATURE = types.float64(types.int64, types.int64, types.int64)
+MOVE_SIGNATURE = "float64(int64, int64, int64)"
 """move(address of the search, i, op) -> CR of the trial"""
 
 call_move = caller_of(MOVE_SIGNATURE)
@@ -25,7 +23,7 @@ SEARCH_AT = SEARCH.at
 GAUSS_CODE, CMA_CODE = STRATEGIES.index(GAUSS), STRATEGIES.index(CMA)
 
 
-@njit(**INNER)
+@kernel(MOVE_SIGNATURE)
 def paper_move(address, i, op):
     """The paper's strategies with constant F and CR."""
     search = SEARCH_AT(address)
@@ -34,7 +32,7 @@ def paper_move(address, i, op):
     return search.crossover[op]
 
 
-@njit(**INNER)
+@kernel(MOVE_SIGNATURE)
 def any_move(address, i, op):
     """Every strategy without a memory; F and CR may be drawn, and so may guide and archived donor."""
     search = SEARCH_AT(address)
@@ -45,12 +43,13 @@ def any_move(address, i, op):
         return crossover
     if ARCHIVE_DONOR[code] >= 0:
         guide = draw_guide(search)
-        donors = draw_from_archive(search, i, ARCHIVE_DONOR[code])
+        draw_from_archive(search, i, ARCHIVE_DONOR[code])
+        donors = search.picked
     mutate_further(code, search.parents, i, donors, guide, scale, search.trials[i])
     return crossover
 
 
-@njit(**INNER)
+@kernel(MOVE_SIGNATURE)
 def move_or_sample(address, i, op):
     """The same, and the strategy cma."""
     search = SEARCH_AT(address)
@@ -61,7 +60,7 @@ def move_or_sample(address, i, op):
     return crossover
 
 
-def move_of(portfolio: Portfolio) -> Kernel:
+def move_of(portfolio: Portfolio) -> Function:
     """The kernel that makes the moves of a portfolio."""
     if any(entry.strategy == CMA for entry in portfolio):
         return move_or_sample

@@ -23,9 +23,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import INNER, copy
+from deddqn._jit import copy, kernel
 from deddqn.de.state import Count, Mark
 from deddqn.de.statistics import sort_by_fitness
 
@@ -35,7 +34,7 @@ RIDGE = 1e-3
 SMALLEST_RANGE = 1e-300
 
 
-@njit(**INNER)
+@kernel
 def note_beaten(search):
     """Note the points of a settled generation that will not be parents: worse trials, and the parents of the others."""
     counts, room = search.counts, search.beaten_values.size
@@ -49,7 +48,7 @@ def note_beaten(search):
         counts[Count.BEATEN] += 1
 
 
-@njit(**INNER)
+@kernel
 def renew_model(search):
     """Fit the model to the points that are known now, if this is the first look at it in a generation and it is old."""
     counts = search.counts
@@ -65,7 +64,7 @@ def renew_model(search):
     solve(search.similarities, search.known_weights, counts[Count.KNOWN])
 
 
-@njit(**INNER)
+@kernel
 def gather_points(search):
     """Write the best parents and the newest beaten points as columns, in widths of the box, and their values."""
     counts, order, room = search.counts, search.order, search.beaten_values.size
@@ -82,7 +81,7 @@ def gather_points(search):
     counts[Count.KNOWN] = parents + others
 
 
-@njit(**INNER)
+@kernel
 def enter_point(search, k, point, value):
     """Let `point` be column number `k`."""
     for d in range(point.size):
@@ -90,7 +89,7 @@ def enter_point(search, k, point, value):
     search.known_values[k] = value
 
 
-@njit(**INNER)
+@kernel
 def write_ranks(search):
     """Write y, from 1 for the best value to -1 for the worst, where the weights will be; equal for equal values."""
     known, order, ranks = search.counts[Count.KNOWN], search.known_order, search.known_weights
@@ -107,7 +106,7 @@ def write_ranks(search):
         first = last + 1
 
 
-@njit(**INNER)
+@kernel
 def write_similarities(search):
     """Write the upper triangle of S + 0.001 I, and r."""
     known, columns, similarities = search.counts[Count.KNOWN], search.columns, search.similarities
@@ -130,7 +129,7 @@ def write_similarities(search):
         row[k] += RIDGE
 
 
-@njit(**INNER)
+@kernel
 def write_squares(columns, point, first, last, squares):
     """Write the squared distances of `point` to the columns from `first` up to `last`: sums side by side."""
     start, end = np.uint64(first), np.uint64(last)
@@ -149,7 +148,7 @@ def write_squares(columns, point, first, last, squares):
             squares[k] += (x - a[k]) * (x - a[k])
 
 
-@njit(**INNER)
+@kernel
 def solve(matrix, right, n):
     """Write the solution over the right side; of the symmetric matrix the upper triangle is read, and spoilt.
 
@@ -167,7 +166,7 @@ def solve(matrix, right, n):
         right[k] = (right[k] - product(matrix[k], right, k + 1, n)) * matrix[k, k]
 
 
-@njit(**INNER)
+@kernel
 def eliminate(matrix, right, k, last, n):
     """Eliminate unknown `k` from the equations after it up to `last`."""
     row = matrix[k]
@@ -178,7 +177,7 @@ def eliminate(matrix, right, k, last, n):
         right[i] -= factor * right[k]
 
 
-@njit(**INNER)
+@kernel
 def eliminate_four(matrix, right, k, n):
     """Eliminate four unknowns, from `k` on, from all equations after theirs."""
     a, b, c, e = matrix[k], matrix[k + 1], matrix[k + 2], matrix[k + 3]
@@ -190,7 +189,7 @@ def eliminate_four(matrix, right, k, n):
         right[i] -= (fa * right[k] + fb * right[k + 1]) + (fc * right[k + 2] + fe * right[k + 3])
 
 
-@njit(**INNER)
+@kernel
 def product(a, b, first, last):
     """The scalar product of the elements from `first` up to `last`; four sums, which need not wait for each other."""
     whole = last - (last - first) % 4
@@ -205,7 +204,7 @@ def product(a, b, first, last):
     return (p + q) + (r + s)
 
 
-@njit(**INNER)
+@kernel
 def outlook_of(search, point):
     """What is to be expected of `point`."""
     known, reach, squares, weights = (

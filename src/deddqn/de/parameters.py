@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from deddqn.compiled import ENGINE, INNER, fill
+from deddqn._jit import fill, kernel
 from deddqn.de.improvements import improvement
 from deddqn.de.state import MEANS, Count, Lesson, Mark
 from deddqn.streams import Stream, integer_below, standard_normal, uniform
@@ -24,7 +22,7 @@ ADAPTS_SCALE, ADAPTS_CROSSOVER = 1, 2  # bits of `adapts`
 SPREAD = 0.1  # of both distributions
 
 
-@njit(**ENGINE)
+@kernel
 def draw_scale(stream, mean):
     """F ~ Cauchy(mean, 0.1) in (0, 1]."""
     while True:
@@ -33,13 +31,13 @@ def draw_scale(stream, mean):
             return min(value, 1.0)
 
 
-@njit(**ENGINE)
+@kernel
 def draw_crossover(stream, mean):
     """CR ~ Normal(mean, 0.1) in [0, 1]."""
     return min(max(mean + SPREAD * standard_normal(stream), 0.0), 1.0)
 
 
-@njit(**INNER)
+@kernel
 def parameters_of(search, i, op):
     """F and CR of the trial of individual `i` by operator `op`; for constants no random number is used."""
     scale, crossover, adapts = search.scale[op], search.crossover[op], search.adapts[op]
@@ -55,7 +53,7 @@ def parameters_of(search, i, op):
     return scale, crossover
 
 
-@njit(**INNER)
+@kernel
 def forget_lessons(search):
     """All means are the numbers of their entries."""
     for op in range(search.scale_means.shape[0]):
@@ -64,7 +62,7 @@ def forget_lessons(search):
         search.taught[op] = 0
 
 
-@njit(**INNER)
+@kernel
 def learn_parameters(search):
     """What the settled trials of the generation teach; before they replace their parents."""
     lessons = search.lessons
@@ -88,12 +86,12 @@ def learn_parameters(search):
         _remember(search, op)
 
 
-@njit(**INNER)
+@kernel
 def _gain(search, i):
     return improvement(search.fitness[i], search.values[i], search.marks[Mark.F_WSF])
 
 
-@njit(**INNER)
+@kernel
 def _remember(search, op):
     """Write the newest means over the oldest."""
     lesson, adapts = search.lessons[op], search.adapts[op]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import INNER, copy
+from deddqn._jit import copy, kernel
 from deddqn.de.state import Count, Mark
 from deddqn.de.strategies import ARCHIVE_DONORS, STRATEGIES
 from deddqn.streams import Stream, integer_below
@@ -16,7 +15,7 @@ ARCHIVE_DONOR = np.array([ARCHIVE_DONORS.get(name, -1) for name in STRATEGIES])
 FEWEST_GUIDES = 2
 
 
-@njit(**INNER)
+@kernel
 def draw_guide(search):
     """Any of the p NP best parents, of two at least."""
     population = search.counts[Count.POPULATION]
@@ -24,9 +23,9 @@ def draw_guide(search):
     return search.order[integer_below(search.streams[Stream.SEARCH], min(guides, population))]
 
 
-@njit(**INNER)
+@kernel
 def draw_from_archive(search, i, donor):
-    """The donors of individual `i`, of which number `donor` is any parent not used before it or archived one.
+    """Write the donors of individual `i` to `picked`; number `donor` is any parent not used before it or archived one.
 
     That donor is already drawn from the parents that are left; so it stays with their share of the choice.
     """
@@ -36,10 +35,9 @@ def draw_from_archive(search, i, donor):
     drawn = integer_below(search.streams[Stream.SEARCH], left + counts[Count.ARCHIVED])
     if drawn >= left:
         picked[donor] = counts[Count.ALLOCATED] + drawn - left
-    return picked
 
 
-@njit(**INNER)
+@kernel
 def archive_parent(search, i):
     """Keep parent `i`, which is about to be replaced by a better trial; a full archive forgets any member."""
     counts = search.counts
@@ -54,7 +52,7 @@ def archive_parent(search, i):
     copy(search.parents[i], search.parents[counts[Count.ALLOCATED] + place])
 
 
-@njit(**INNER)
+@kernel
 def trim_archive(search, room):
     """Make the archive smaller: any members go, and the last ones take their places."""
     counts, parents = search.counts, search.parents

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import INNER, copy, fill
+from deddqn._jit import copy, fill, kernel
 from deddqn.de.draw import draw_population
 from deddqn.de.parameters import forget_lessons
 from deddqn.de.pick import trim_archive
@@ -23,7 +22,7 @@ TIES = 0.02  # of a generation's trials show that there are plateaus
 PLATEAU = 8.0  # tolerances: as far apart may coordinates be there
 
 
-@njit(**INNER)
+@kernel
 def scheduled_size(search):
     """NP now: from the first to the final size, linearly over the budget, rounded."""
     counts = search.counts
@@ -32,7 +31,7 @@ def scheduled_size(search):
     return np.int64(math.floor(first + (final - first) * spent + 0.5))
 
 
-@njit(**INNER)
+@kernel
 def shrink_population(search):
     """Remove the worst parents down to the scheduled size; the others keep their order. The archive shrinks too."""
     counts = search.counts
@@ -59,7 +58,7 @@ def shrink_population(search):
         trim_archive(search, archive_room(search.marks[Mark.ARCHIVE], size))
 
 
-@njit(**INNER)
+@kernel
 def has_converged(search):
     """True when the parents' values and coordinates are closer together than the tolerance allows.
 
@@ -85,13 +84,13 @@ def has_converged(search):
     return True
 
 
-@njit(**INNER)
+@kernel
 def on_plateaus(search):
     """True when more than a few trials of the generation had exactly the values of their parents."""
     return search.counts[Count.TIED] > TIES * search.counts[Count.CURSOR]
 
 
-@njit(**INNER)
+@kernel
 def restart_if_converged(search):
     """Begin anew with a new population of the same size, where the population has converged and there is time."""
     if not is_time_to_restart(search) or target_reached(search.marks) or not has_converged(search):
@@ -110,7 +109,7 @@ def restart_if_converged(search):
     counts[Count.BORN] = counts[Count.EVALUATIONS]
 
 
-@njit(**INNER)
+@kernel
 def is_time_to_restart(search):
     """Whether the budget leaves more than a new population, and before the reserve as much as this one has lived."""
     counts = search.counts
@@ -121,7 +120,7 @@ def is_time_to_restart(search):
     return search.kept_fitness.size == 0 or left - counts[Count.RESERVE] >= lived
 
 
-@njit(**INNER)
+@kernel
 def note_new_population(search):
     """No individual is one of the last population; what was archived belonged to that."""
     counts = search.counts
@@ -131,7 +130,7 @@ def note_new_population(search):
     counts[Count.RENUMBERED] = 1
 
 
-@njit(**INNER)
+@kernel
 def keep_population(search):
     """Keep the parents, which are about to be replaced by new ones, if none that were kept are better."""
     rank_parents(search)
@@ -144,7 +143,7 @@ def keep_population(search):
         copy(search.parents[order[k]], search.kept[k])
 
 
-@njit(**INNER)
+@kernel
 def return_to_kept(search):
     """In the reserve let the kept parents be the population again, as many as there are now, if they are better; once.
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from numba import njit
-
-from deddqn.compiled import INNER
+from deddqn._jit import address_of_record, kernel
 from deddqn.de.bounds import repair
 from deddqn.de.moves import call_move
 from deddqn.de.state import Count
-from deddqn.records import address_of_record
 from deddqn.streams import Stream, integer_below, uniform
 
 
-@njit(**INNER)
+@kernel
 def cross_over(rate, stream, parent, trial):
     """Binomial crossover: a coordinate stays the mutant's with probability CR, and one always does.
 
@@ -26,7 +23,7 @@ def cross_over(rate, stream, parent, trial):
             trial[d] = parent[d]
 
 
-@njit(**INNER)
+@kernel
 def propose(search, move, i, op):
     """Write the trial of individual `i` by operator `op`, and note the choice; `move` is the address of a move."""
     parent, trial = search.parents[i], search.trials[i]

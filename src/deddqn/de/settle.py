@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from deddqn.compiled import INNER, copy, fill
+from deddqn._jit import address_of_record, copy, fill, kernel
 from deddqn.de.closing import call_close
 from deddqn.de.state import Count, End, Fact, Mark
 from deddqn.de.statistics import describe_parents
 from deddqn.de.targets import target_reached
-from deddqn.records import address_of_record
 
 
-@njit(**INNER)
+@kernel
 def note_value(search, point, value):
     """Count one evaluation of `point` and move f_bsf, x_bsf, f_wsf; return the value as it is stored.
 
@@ -33,7 +30,7 @@ def note_value(search, point, value):
     return value
 
 
-@njit(**INNER)
+@kernel
 def settle_parent(search, i, value):
     """Enter the value of individual `i` of the initial population."""
     before = search.marks[Mark.F_BSF]
@@ -43,13 +40,13 @@ def settle_parent(search, i, value):
     search.counts[Count.CURSOR] += 1
 
 
-@njit(**INNER)
+@kernel
 def count_stagnation(counts, improved):
     """Count an evaluation that did, or did not, improve f_bsf; those of the first population are not counted."""
     counts[Count.STAGNATION] = 0 if improved else counts[Count.STAGNATION] + 1
 
 
-@njit(**INNER)
+@kernel
 def settle_trial(search, i, value):
     """Enter the value of the trial of individual `i`; `facts` tells what was known before it."""
     counts, marks, facts = search.counts, search.marks, search.facts
@@ -69,7 +66,7 @@ def settle_trial(search, i, value):
     counts[Count.CURSOR] += 1
 
 
-@njit(**INNER)
+@kernel
 def generation_is_over(search):
     """True when every individual of the generation is settled, or the run may stop inside of it."""
     counts = search.counts
@@ -78,7 +75,7 @@ def generation_is_over(search):
     return counts[Count.DEFERRED] == 0 and target_reached(search.marks)
 
 
-@njit(**INNER)
+@kernel
 def begin_generation(search):
     """Describe the parents and clear the counters of the generation; or note why the run has ended."""
     counts = search.counts
@@ -94,7 +91,7 @@ def begin_generation(search):
     fill(search.told, 0)
 
 
-@njit(**INNER)
+@kernel
 def finish_generation(search, close):
     """Close the generation and begin the next; after a new population only the latter. `close` is an address."""
     counts = search.counts

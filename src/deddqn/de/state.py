@@ -9,13 +9,11 @@ import math
 from enum import IntEnum
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import ENGINE
+from deddqn._jit import Field, Layout, shared
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import Portfolio
 from deddqn.de.strategies import ARCHIVE_DONORS, CMA, GAUSS
-from deddqn.records import Field, Layout
 from deddqn.streams import STATE_WORDS, Stream
 
 DONORS = 5
@@ -216,13 +214,13 @@ def known_points(dimension: int) -> int:
     return min(120, max(80, 2400 // dimension))
 
 
-@njit(**ENGINE)
+@shared
 def archive_room(rate, population):
     """The most members of an archive of `rate` populations."""
     return np.int64(rate * population + 0.5)
 
 
-@njit(**ENGINE)
+@shared
 def fewest_samples(dimension):
     """The lambda that the strategy cma begins with."""
     return 4 + np.int64(3.0 * math.log(dimension))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from deddqn.compiled import INNER
+from deddqn._jit import kernel
 from deddqn.de.state import Count, Mark
 
 
-@njit(**INNER)
+@kernel
 def sort_by_fitness(order, fitness, n):
     """Sort the first `n` indices in `order` by (fitness, index): Shell's sort, quick on nearly sorted input."""
     gap = n // 2
@@ -28,7 +26,7 @@ def sort_by_fitness(order, fitness, n):
         gap //= 2
 
 
-@njit(**INNER)
+@kernel
 def mean_and_deviation(order, fitness, finite):
     """Mean and standard deviation (ddof 0) of the `finite` best values, measured from the best one.
 
@@ -49,7 +47,7 @@ def mean_and_deviation(order, fitness, finite):
     return 2.0 * (best + spread * mean), 2.0 * (spread * math.sqrt(squares / finite))
 
 
-@njit(**INNER)
+@kernel
 def rank_parents(search):
     """Fill `order`."""
     population, order = search.counts[Count.POPULATION], search.order
@@ -58,7 +56,7 @@ def rank_parents(search):
     sort_by_fitness(order, search.fitness, population)
 
 
-@njit(**INNER)
+@kernel
 def describe_parents(search):
     """Fill `order`, the index of the best parent, and MEAN, DEVIATION and MEDIAN of the finite values."""
     n = search.counts[Count.POPULATION]

@@ -10,12 +10,10 @@ differences; it is in `deddqn.de.gauss`.
 
 from __future__ import annotations
 
-from numba import njit
-
-from deddqn.compiled import INNER
+from deddqn._jit import kernel
 
 
-@njit(**INNER)
+@kernel
 def rand_1(parents, i, donors, best, scale, trial):
     """x_r1 + F (x_r2 - x_r3)."""
     r1, r2, r3 = donors[0], donors[1], donors[2]
@@ -23,7 +21,7 @@ def rand_1(parents, i, donors, best, scale, trial):
         trial[d] = parents[r1, d] + scale * (parents[r2, d] - parents[r3, d])
 
 
-@njit(**INNER)
+@kernel
 def rand_2(parents, i, donors, best, scale, trial):
     """x_r1 + F (x_r2 - x_r3 + x_r4 - x_r5)."""
     r1, r2, r3, r4, r5 = donors[0], donors[1], donors[2], donors[3], donors[4]
@@ -32,7 +30,7 @@ def rand_2(parents, i, donors, best, scale, trial):
         trial[d] = parents[r1, d] + scale * difference
 
 
-@njit(**INNER)
+@kernel
 def rand_to_best_2(parents, i, donors, best, scale, trial):
     """x_r1 + F (x_best - x_r1 + x_r2 - x_r3 + x_r4 - x_r5)."""
     r1, r2, r3, r4, r5 = donors[0], donors[1], donors[2], donors[3], donors[4]
@@ -42,7 +40,7 @@ def rand_to_best_2(parents, i, donors, best, scale, trial):
         trial[d] = base + scale * (parents[best, d] - base + difference)
 
 
-@njit(**INNER)
+@kernel
 def curr_to_rand_1(parents, i, donors, best, scale, trial):
     """x_i + F (x_r1 - x_i + x_r2 - x_r3)."""
     r1, r2, r3 = donors[0], donors[1], donors[2]
@@ -51,7 +49,7 @@ def curr_to_rand_1(parents, i, donors, best, scale, trial):
         trial[d] = base + scale * (parents[r1, d] - base + parents[r2, d] - parents[r3, d])
 
 
-@njit(**INNER)
+@kernel
 def guided(parents, base, guide, plus, minus, scale, trial):
     """x_base + F (x_guide - x_base + x_plus - x_minus): every further strategy, by who is base and guide."""
     for d in range(trial.size):
@@ -79,7 +77,7 @@ ARCHIVE_DONORS = {"curr-to-pbest/1": 1, "rand-to-pbest/1": 2}
 """The strategies that are guided by one of the best parents, and which of their donors may be from the archive."""
 
 
-@njit(**INNER)
+@kernel
 def mutate(code, parents, i, donors, best, scale, trial):
     """Write the mutant of the strategy of the paper with this `code` into `trial`."""
     if code == 0:
@@ -92,7 +90,7 @@ def mutate(code, parents, i, donors, best, scale, trial):
         curr_to_rand_1(parents, i, donors, best, scale, trial)
 
 
-@njit(**INNER)
+@kernel
 def mutate_further(code, parents, i, donors, best, scale, trial):
     """Write the mutant of any strategy that adds differences into `trial`.
 

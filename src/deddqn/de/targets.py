@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from numba import njit
-
-from deddqn.compiled import INNER
+from deddqn._jit import kernel
 from deddqn.de.state import Mark
 
 
-@njit(**INNER)
+@kernel
 def target_reached(marks):
     """True when the best so far is good enough to stop."""
     best = marks[Mark.F_BSF]

@@ -133,7 +133,7 @@ class Drive:
         for i in [i for i in range(first, last) if not self.run.told[i]]:
             if self._late():
                 return False
-            self.run.tell(i, float(outside.evaluate_here(self.run.arena, i)))
+            self.run.tell(i, float(outside.evaluate_here(self.run.address, i)))
         return True
 
 

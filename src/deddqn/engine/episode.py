@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from deddqn.compiled import address_of
+from deddqn._jit import Record, address_of
 from deddqn.de.closing import CLOSE_SIGNATURE, closing_of
 from deddqn.de.config import REPAIRS, DEConfig
 from deddqn.de.foresee import FORESEE_SIGNATURE, foresee
@@ -29,7 +29,6 @@ from deddqn.policies.kernels import (
 )
 from deddqn.policies.policy import CompiledPolicy, Policy
 from deddqn.problems.problem import Problem
-from deddqn.records import Record
 from deddqn.rewards import NEEDS_OPTIMUM, NEEDS_SETUP, REWARD_SIGNATURE, reward_kernel
 from deddqn.streams import streams_at
 

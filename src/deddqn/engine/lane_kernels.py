@@ -5,32 +5,30 @@ Several threads call one kernel with the same `turn`, an integer that starts at 
 
 from __future__ import annotations
 
-from numba import njit
-
-from deddqn.compiled import ENGINE, copy, count_at
+from deddqn._jit import copy, count_at, kernel
 from deddqn.de.state import Count, Mark
 from deddqn.engine.loop import advance, evaluate_population, propose_pending
 from deddqn.engine.memory import open_episode
 from deddqn.engine.outside import act, evaluate_proposed, observe
 
 
-@njit(**ENGINE)
+@kernel
 def next_lane(turn):
     """Take the next turn; the number of lanes or more when there is none left."""
     return count_at(turn.ctypes.data)
 
 
-@njit(**ENGINE)
+@kernel("none(float64[:,::1], int64[::1], int64[::1])")
 def advance_lanes(arenas, turn, until):
     """Run every lane until it has made ``until[lane]`` evaluations in all, or has ended."""
     for _ in range(len(arenas)):
         lane = next_lane(turn)
         if lane >= len(arenas):
             break
-        advance(arenas[lane], until[lane])
+        advance(arenas[lane].ctypes.data, until[lane])
 
 
-@njit(**ENGINE)
+@kernel("none(float64[:,::1], int64[::1], float32[:,:,::1], int64[:,::1], float64[:,::1], boolean[:,::1], int64[::1])")
 def record_lanes(arenas, turn, states, actions, rewards, ends, made):
     """Run every lane for as many decisions as the record holds, and write them down.
 
@@ -42,71 +40,71 @@ def record_lanes(arenas, turn, states, actions, rewards, ends, made):
         lane = next_lane(turn)
         if lane >= len(arenas):
             break
-        arena = arenas[lane]
-        core, search, observer = open_episode(arena)
+        run = arenas[lane].ctypes.data
+        core, search, observer = open_episode(run)
         counts, features = search.counts, observer.features
-        evaluate_population(arena)
+        evaluate_population(run)
         k = 0
         while k < actions.shape[1] and not counts[Count.ENDED]:
-            propose_pending(open_episode(arena))
+            propose_pending(open_episode(run))
             copy(features, states[lane, k])
-            i = evaluate_proposed(arena)
+            i = evaluate_proposed(run)
             actions[lane, k] = search.choices[i]
             rewards[lane, k] = core.rewards[i]
-            evaluate_population(arena)
+            evaluate_population(run)
             ends[lane, k] = counts[Count.ENDED] != 0
             k += 1
         made[lane] = k
-        if states.shape[1] > actions.shape[1] and observe(arena) >= 0:
+        if states.shape[1] > actions.shape[1] and observe(run) >= 0:
             copy(features, states[lane, k])
 
 
-@njit(**ENGINE)
+@kernel("none(float64[:,::1], int64[::1], float64[:,::1])")
 def summarise_lanes(arenas, turn, summary):
     """Write best value so far, summed reward, evaluations and reason to end (see `End`) of every lane."""
     for _ in range(len(arenas)):
         lane = next_lane(turn)
         if lane >= len(arenas):
             break
-        core, search, _ = open_episode(arenas[lane])
+        core, search, _ = open_episode(arenas[lane].ctypes.data)
         summary[lane, 0] = search.marks[Mark.F_BSF]
         summary[lane, 1] = core.total_reward[0]
         summary[lane, 2] = search.counts[Count.EVALUATIONS]
         summary[lane, 3] = search.counts[Count.ENDED]
 
 
-@njit(**ENGINE)
+@kernel
 def observe_lanes(arenas, turn, states):
     """Bring every lane to its next decision and write its state; the initial population is evaluated if it was not."""
     for _ in range(len(arenas)):
         lane = next_lane(turn)
         if lane >= len(arenas):
             break
-        arena = arenas[lane]
-        _, _, observer = open_episode(arena)
-        evaluate_population(arena)
-        if observe(arena) >= 0:
+        run = arenas[lane].ctypes.data
+        _, _, observer = open_episode(run)
+        evaluate_population(run)
+        if observe(run) >= 0:
             copy(observer.features, states[lane])
 
 
-@njit(**ENGINE)
+@kernel
 def act_lanes(arenas, turn, actions, rewards, ends, states):
     """Apply one chosen operator per lane that has not ended, and observe what follows."""
     for _ in range(len(arenas)):
         lane = next_lane(turn)
         if lane >= len(arenas):
             break
-        arena = arenas[lane]
-        core, search, observer = open_episode(arena)
-        evaluate_population(arena)
+        run = arenas[lane].ctypes.data
+        core, search, observer = open_episode(run)
+        evaluate_population(run)
         rewards[lane] = 0.0
         ends[lane] = search.counts[Count.ENDED] != 0
-        if observe(arena) < 0:
+        if observe(run) < 0:
             continue
-        act(arena, actions[lane])
-        i = evaluate_proposed(arena)
+        act(run, actions[lane])
+        i = evaluate_proposed(run)
         rewards[lane] = core.rewards[i]
-        evaluate_population(arena)
+        evaluate_population(run)
         ends[lane] = search.counts[Count.ENDED] != 0
-        if observe(arena) >= 0:
+        if observe(run) >= 0:
             copy(observer.features, states[lane])

@@ -72,7 +72,7 @@ class Lanes:
         self._width: int | None = None
         for lane in range(len(self)):
             write_episode(self.specs[lane], self.arenas[lane])
-            start(self.arenas[lane], True)
+            start(self.arenas[lane].ctypes.data, True)
 
     def __len__(self) -> int:
         return len(self.specs)
@@ -92,7 +92,7 @@ class Lanes:
         else:
             write_episode(new, self.arenas[lane])
         self.specs[lane], self._episodes[lane] = new, None
-        start(self.arenas[lane], True)
+        start(self.arenas[lane].ctypes.data, True)
 
     def each(self, kernel: Callable[..., Any], *arguments: Any) -> None:
         """Call a lane kernel, ``kernel(arenas, turn, ...)``, on all threads; the first error of a lane comes out."""

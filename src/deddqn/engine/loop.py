@@ -1,33 +1,30 @@
 """The loop of Algorithm 2: draw -> choose -> propose -> evaluate -> settle, the same kernels for every use.
 
-`advance` runs them with a compiled objective; `engine.outside` offers the same steps to a caller who evaluates or
-chooses outside.
+A run is given by the address of its arena. `advance` runs it with a compiled objective; `engine.outside` offers the
+same steps to a caller who evaluates or chooses outside.
 """
 
 from __future__ import annotations
 
-from numba import njit
-
-from deddqn.compiled import ENGINE, INNER, call_objective, copy
+from deddqn._jit import address_of_record, call_objective, copy, kernel, linked
 from deddqn.de.draw import draw_donors, draw_population
 from deddqn.de.foresee import call_foresee, take_foreseen
 from deddqn.de.propose import propose
 from deddqn.de.settle import finish_generation, generation_is_over, settle_parent, settle_trial
 from deddqn.de.state import Count, Fact, Mark
-from deddqn.engine.memory import Link, linked, open_episode
+from deddqn.engine.memory import Link, open_episode
 from deddqn.features.landscape import write_landscape
 from deddqn.features.outcomes import call_finish, call_note
 from deddqn.features.state import Tally
 from deddqn.policies.kernels import call_choose, call_end_generation, call_learn, call_pick, call_renumber, call_reset
-from deddqn.records import address_of_record
 from deddqn.rewards import call_reward
 from deddqn.streams import Stream, standard_normal
 
 
-@njit(**ENGINE)
-def start(arena, draw):
+@kernel("none(int64, boolean)")
+def start(run, draw):
     """Begin a run: its parents are drawn (unless they are already written), the policy is reset."""
-    core, search, _ = open_episode(arena)
+    core, search, _ = open_episode(run)
     if draw:
         draw_population(search)
     links, counts = core.links, search.counts
@@ -36,7 +33,7 @@ def start(arena, draw):
         call_reset(links[Link.RESET], (setup, core.memory, counts[Count.N_OPS], counts[Count.POPULATION]))
 
 
-@njit(**INNER)
+@kernel
 def prepare(episode, i):
     """Draw the donors of individual `i` and, if somebody reads them, write its features."""
     _, search, observer = episode
@@ -48,7 +45,7 @@ def prepare(episode, i):
     search.counts[Count.DRAWN] = i + 1
 
 
-@njit(**INNER)
+@kernel
 def choose(episode, i):
     """Ask the compiled policy for the operator of individual `i`."""
     core, search, observer = episode
@@ -60,7 +57,7 @@ def choose(episode, i):
     return op
 
 
-@njit(**INNER)
+@kernel
 def propose_picked(episode, i, op):
     """Make several trials of individual `i` by operator `op`, and ask the compiled policy for one of them."""
     core, search, _ = episode
@@ -72,7 +69,7 @@ def propose_picked(episode, i, op):
     take_foreseen(search, i, picked)
 
 
-@njit(**INNER)
+@kernel
 def propose_pending(episode):
     """Propose what the next evaluation needs: one trial, or in deferred mode the whole generation."""
     core, search, _ = episode
@@ -90,7 +87,7 @@ def propose_pending(episode):
         counts[Count.PROPOSED] = i + 1
 
 
-@njit(**INNER)
+@kernel
 def settle(episode, i):
     """Enter the told value of individual `i`; for a trial also metrics, window, reward and what the policy learns."""
     core, search, observer = episode
@@ -111,7 +108,7 @@ def settle(episode, i):
         call_learn(links[Link.LEARN], (linked(links, Link.SETUP), core.memory, i, op) + outcome)
 
 
-@njit(**INNER)
+@kernel
 def finish(episode):
     """End the generation for the search, the history and the policy."""
     core, search, observer = episode
@@ -129,7 +126,7 @@ def finish(episode):
         call_renumber(links[Link.RENUMBER], (linked(links, Link.SETUP), core.memory, origin))
 
 
-@njit(**INNER)
+@kernel
 def note_told(search, i, value):
     """Keep the value of individual `i` until it is settled."""
     search.values[i] = value
@@ -137,7 +134,7 @@ def note_told(search, i, value):
     search.counts[Count.TOLD] += 1
 
 
-@njit(**INNER)
+@kernel
 def settle_told(episode):
     """Settle what can be settled: at once in sequential mode, a whole generation in its order in deferred mode."""
     counts = episode.search.counts
@@ -149,7 +146,7 @@ def settle_told(episode):
         finish(episode)
 
 
-@njit(**INNER)
+@kernel
 def evaluate(episode, i):
     """The compiled objective at point `i` of the generation, with noise from the run's stream."""
     core, search, _ = episode
@@ -159,10 +156,10 @@ def evaluate(episode, i):
     return call_objective(links[Link.OBJECTIVE], (point, linked(links, Link.DATA), core.work, gauss))
 
 
-@njit(**ENGINE)
-def advance(arena, until):
+@kernel("none(int64, int64)")
+def advance(run, until):
     """Run with the compiled objective until `until` evaluations are made in all, or the run ends."""
-    episode = open_episode(arena)
+    episode = open_episode(run)
     search = episode.search
     counts = search.counts
     while not counts[Count.ENDED]:
@@ -175,9 +172,9 @@ def advance(arena, until):
         settle_told(episode)
 
 
-@njit(**ENGINE)
-def evaluate_population(arena):
+@kernel("none(int64)")
+def evaluate_population(run):
     """Evaluate a population that has no values yet: the first one, and every one after a restart."""
-    counts = open_episode(arena).search.counts
+    counts = open_episode(run).search.counts
     while not counts[Count.INITIALISED] and not counts[Count.ENDED]:
-        advance(arena, counts[Count.EVALUATIONS] - counts[Count.CURSOR] + counts[Count.GENERATION_SIZE])
+        advance(run, counts[Count.EVALUATIONS] - counts[Count.CURSOR] + counts[Count.GENERATION_SIZE])

@@ -6,12 +6,10 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import ENGINE, doubles_at
+from deddqn._jit import Field, Layout, kernel
 from deddqn.de.state import SEARCH
 from deddqn.features.state import OBSERVER
-from deddqn.records import Field, Layout
 
 
 class Link(IntEnum):
@@ -61,19 +59,12 @@ class Episode(NamedTuple):
     observer: Any  # a record of the layout OBSERVER
 
 
-@njit(**ENGINE)
-def open_episode(arena):
-    """The run that lies in `arena`."""
-    base = arena.ctypes.data
+@kernel
+def open_episode(base):
+    """The run whose arena begins at the address `base`."""
     core = EPISODE_AT(base)
     links = core.links
     return Episode(core, SEARCH_AT(base + 8 * links[Link.SEARCH]), OBSERVER_AT(base + 8 * links[Link.OBSERVER]))
-
-
-@njit(**ENGINE)
-def linked(links, link):
-    """The shared array that a pair of links (address, size) points to."""
-    return doubles_at(links[link], (links[link + 1],))
 
 
 def view_episode(arena: np.ndarray) -> Episode:

@@ -29,7 +29,7 @@ class Run:
         self._open()
         if population is not None:
             self.search.parents[: len(population)] = population
-        start(self.arena, population is None)
+        start(self.address, population is None)
         if not self.compiled:
             generator = np.random.Generator(np.random.SFC64())
             state = generator.bit_generator.state
@@ -38,6 +38,7 @@ class Run:
             spec.policy.reset(len(spec.portfolio), spec.config.population_size, generator)
 
     def _open(self) -> None:
+        self.address = self.arena.ctypes.data
         self.core, self.search, self.observer = view_episode(self.arena)
         self.compiled = isinstance(self.spec.policy, CompiledPolicy)
 
@@ -90,12 +91,12 @@ class Run:
         """Propose what can be evaluated now; return the range of point numbers (see `points`)."""
         counts = self.search.counts
         if self.compiled:
-            count = int(outside.ask_points(self.arena))
+            count = int(outside.ask_points(self.address))
             return (0 if counts[Count.DEFERRED] else int(counts[Count.TOLD])), count
         policy = self.spec.policy
-        while (i := int(outside.observe(self.arena))) >= 0:
+        while (i := int(outside.observe(self.address))) >= 0:
             features = self.observer.features.copy() if policy.needs_features else np.empty(0)
-            outside.act(self.arena, self._checked(policy.choose(features, i)))
+            outside.act(self.address, self._checked(policy.choose(features, i)))
         if self.ended:
             return 0, 0
         if counts[Count.DEFERRED]:
@@ -130,22 +131,22 @@ class Run:
     def tell(self, i: int, value: float) -> None:
         """Enter the value of point `i`; settle what can be settled."""
         if self.compiled:
-            outside.tell_value(self.arena, i, value)
+            outside.tell_value(self.address, i, value)
         else:
-            outside.note_value(self.arena, i, value)
+            outside.note_value(self.address, i, value)
             self._settle_in_python()
 
     def _settle_in_python(self) -> None:
         search, policy = self.search, self.spec.policy
         initial = not search.counts[Count.INITIALISED]
         settled = False
-        while (i := int(outside.settle_next(self.arena))) >= 0:
+        while (i := int(outside.settle_next(self.address))) >= 0:
             settled = True
             if not initial:
                 parent, trial = float(search.facts[Fact.PARENT]), float(search.facts[Fact.TRIAL])
                 best, worst = float(search.marks[Mark.F_BSF]), float(search.marks[Mark.F_WSF])
                 policy.learn(i, int(search.choices[i]), parent, trial, best, worst, float(self.core.rewards[i]))
-        if settled and outside.finish_if_over(self.arena) and not initial:
+        if settled and outside.finish_if_over(self.address) and not initial:
             policy.end_generation()
             if search.counts[Count.RENUMBERED] and hasattr(policy, "renumber"):
                 policy.renumber(search.origin[: int(search.counts[Count.POPULATION])].copy())
@@ -153,7 +154,7 @@ class Run:
     def advance(self, until: int) -> None:
         """Evaluate the problem until `until` evaluations are made in all, or the run ends."""
         if self.compiled:
-            advance(self.arena, until)
+            advance(self.address, until)
         else:
             self._advance_in_python(until)
 
@@ -161,7 +162,7 @@ class Run:
         while not self.ended and self.evaluations + int(self.search.counts[Count.TOLD]) - self._cursor < until:
             self.ask()
             i = int(self.search.counts[Count.TOLD])
-            self.tell(i, outside.evaluate_here(self.arena, i))
+            self.tell(i, outside.evaluate_here(self.address, i))
 
     @property
     def _cursor(self) -> int:

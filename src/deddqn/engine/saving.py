@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from deddqn._jit.structs import TABLE_WIDTH
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import Portfolio
 from deddqn.de.state import SEARCH, Count
@@ -26,7 +27,6 @@ from deddqn.policies.packing import packed, unpacked
 from deddqn.policies.policy import CompiledPolicy, Policy
 from deddqn.problems import get
 from deddqn.problems.problem import Objective, Problem
-from deddqn.records import TABLE_WIDTH
 
 FORMAT = "deddqn-search-1"
 SETUP = "policy.setup"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
-
-from deddqn.compiled import ENGINE, INNER, fill
+from deddqn._jit import fill, kernel
 from deddqn.de.improvements import LARGEST_IMPROVEMENT, improvement
 from deddqn.de.state import Fact
 from deddqn.features.layout import HISTORY_BLOCKS, LANDSCAPE, METRICS
@@ -15,7 +13,7 @@ SUCCESS_RATE, MEAN_IMPROVEMENT, BEST_CHANGE, BEST_IMPROVEMENT = (
 )
 
 
-@njit(**ENGINE)
+@kernel
 def metrics_of(facts):
     """OM_1..OM_4: improvement over the parent, the best parent, the best so far, and the median parent."""
     value, worst = facts[Fact.TRIAL], facts[Fact.WSF]
@@ -27,7 +25,7 @@ def metrics_of(facts):
     )
 
 
-@njit(**INNER)
+@kernel
 def note_application(observer, op, metrics):
     """Enter one application of operator `op` into the current generation."""
     tallies = observer.tallies
@@ -43,25 +41,19 @@ def note_application(observer, op, metrics):
             bests[slot, at] = max(bests[slot, at], metrics[m])
 
 
-@njit(**ENGINE)
-def history_block(features, number, n_ops):
-    """The features of the history block with this number."""
+@kernel
+def write_block(features, number, values, n_ops):
+    """Write `values` into the history block of this number, divided for each metric by its sum of absolute values."""
     start = LANDSCAPE + number * METRICS * n_ops
-    return features[start : start + METRICS * n_ops]
-
-
-@njit(**INNER)
-def write_normalised(values, block, n_ops):
-    """Write `values` into a history block, divided for each metric by the sum of absolute values over operators."""
     for first in range(0, METRICS * n_ops, n_ops):
         total = 0.0
-        for op in range(first, first + n_ops):
-            total += abs(values[op])
-        for op in range(first, first + n_ops):
-            block[op] = values[op] / total if total > 0.0 else 0.0
+        for at in range(first, first + n_ops):
+            total += abs(values[at])
+        for at in range(first, first + n_ops):
+            features[start + at] = values[at] / total if total > 0.0 else 0.0
 
 
-@njit(**INNER)
+@kernel
 def _write_sums(observer, current, remembered):
     """Rows 20-35, 36-51 and 68-83: sums over the remembered generations, the slots before `current`."""
     applications, successes, sums, bests = (
@@ -81,12 +73,12 @@ def _write_sums(observer, current, remembered):
         rates[at] = rate
         means[at] = total / applied if applied > 0.0 else 0.0
         best_sums[at] = best
-    write_normalised(rates, history_block(observer.features, SUCCESS_RATE, n_ops), n_ops)
-    write_normalised(means, history_block(observer.features, MEAN_IMPROVEMENT, n_ops), n_ops)
-    write_normalised(best_sums, history_block(observer.features, BEST_IMPROVEMENT, n_ops), n_ops)
+    write_block(observer.features, SUCCESS_RATE, rates, n_ops)
+    write_block(observer.features, MEAN_IMPROVEMENT, means, n_ops)
+    write_block(observer.features, BEST_IMPROVEMENT, best_sums, n_ops)
 
 
-@njit(**INNER)
+@kernel
 def _write_best_change(observer, finished):
     """Rows 52-67: relative change of the best OM_m between the last two generations, per extra application."""
     values, bests, applications = observer.scratch[0], observer.bests, observer.applications
@@ -104,10 +96,10 @@ def _write_best_change(observer, finished):
             if more > 0.0:
                 change /= more
             values[at] = min(max(change, -LARGEST_IMPROVEMENT), LARGEST_IMPROVEMENT)
-    write_normalised(values, history_block(observer.features, BEST_CHANGE, n_ops), n_ops)
+    write_block(observer.features, BEST_CHANGE, values, n_ops)
 
 
-@njit(**INNER)
+@kernel
 def finish_history(observer):
     """Close the current generation, rewrite rows 20-83 and open the next one in the oldest slot."""
     tallies = observer.tallies

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from deddqn.compiled import INNER
+from deddqn._jit import kernel
 from deddqn.de.state import DONORS, Count, Mark
 from deddqn.features.layout import AT
 from deddqn.features.state import Tally
@@ -17,7 +15,7 @@ DONOR_DISTANCE, BEST_DISTANCE, BSF_DISTANCE = AT["donor_distance"], AT["best_dis
 DONOR_FITNESS, BEST_FITNESS = AT["donor_fitness"], AT["best_fitness"]
 
 
-@njit(**INNER)
+@kernel
 def relative_difference(a, b, half_range):
     """(a - b) / (f_wsf - f_bsf) in [-1, 1]; non-finite values saturate. Half differences cannot overflow."""
     if a == math.inf:
@@ -29,7 +27,7 @@ def relative_difference(a, b, half_range):
     return min(max((0.5 * a - 0.5 * b) / half_range, -1.0), 1.0)
 
 
-@njit(**INNER)
+@kernel
 def relative_distance(square, diagonal):
     """A distance, given its square, over the box diagonal, in [0, 1]; 0 for a box without extent."""
     if not diagonal > 0.0:
@@ -38,7 +36,13 @@ def relative_distance(square, diagonal):
     return ratio if ratio < 1.0 else 1.0
 
 
-@njit(**INNER)
+@kernel
+def squared(z):
+    """z^2 as a product: a power would be another last bit without the compiler."""
+    return z * z
+
+
+@kernel
 def _write_distances(search, observer, i):
     """Rows 7-12 and 19. The seven sums run side by side: one after the other would take three times as long."""
     parents, point, donors, diagonal = search.parents, search.parents[i], search.donors[i], search.marks[Mark.DIAGONAL]
@@ -47,13 +51,13 @@ def _write_distances(search, observer, i):
     s1, s2, s3, s4, s5, s_best, s_bsf = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for d in range(point.size):
         x = point[d]
-        s1 += (x - parents[r1, d]) ** 2
-        s2 += (x - parents[r2, d]) ** 2
-        s3 += (x - parents[r3, d]) ** 2
-        s4 += (x - parents[r4, d]) ** 2
-        s5 += (x - parents[r5, d]) ** 2
-        s_best += (x - parents[best, d]) ** 2
-        s_bsf += (x - best_point[d]) ** 2
+        s1 += squared(x - parents[r1, d])
+        s2 += squared(x - parents[r2, d])
+        s3 += squared(x - parents[r3, d])
+        s4 += squared(x - parents[r4, d])
+        s5 += squared(x - parents[r5, d])
+        s_best += squared(x - parents[best, d])
+        s_bsf += squared(x - best_point[d])
     features = observer.features
     features[DONOR_DISTANCE] = relative_distance(s1, diagonal)
     features[DONOR_DISTANCE + 1] = relative_distance(s2, diagonal)
@@ -64,7 +68,7 @@ def _write_distances(search, observer, i):
     features[BSF_DISTANCE] = relative_distance(s_bsf, diagonal)
 
 
-@njit(**INNER)
+@kernel
 def _write_population(search, observer, half_range):
     counts, marks, features = search.counts, search.marks, observer.features
     best = marks[Mark.F_BSF]
@@ -79,7 +83,7 @@ def _write_population(search, observer, half_range):
     features[STAGNATION] = min(counts[Count.STAGNATION] / budget, 1.0)
 
 
-@njit(**INNER)
+@kernel
 def write_landscape(search, observer, i):
     """Write rows 1-19 for individual `i`, whose donors are drawn, into the observer's features."""
     marks, fitness, features = search.marks, search.fitness, observer.features

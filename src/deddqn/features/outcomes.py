@@ -5,24 +5,22 @@ A run in which nobody reads rows 20-99 of Table 1 does without, and does not com
 
 from __future__ import annotations
 
-from numba import njit, types
-
-from deddqn.compiled import INNER, caller_of
+from deddqn._jit import caller_of, kernel
 from deddqn.de.state import SEARCH, Fact
 from deddqn.features.history import finish_history, metrics_of, note_application
 from deddqn.features.state import OBSERVER
 from deddqn.features.window import enter_window
 
-NOTE_SIGNATURE = types.int64(types.int64, types.int64, types.int64)
+NOTE_SIGNATURE = "int64(int64, int64, int64)"
 """note(address of the search, address of the observer, operator) -> 0"""
-FINISH_SIGNATURE = types.int64(types.int64)
+FINISH_SIGNATURE = "int64(int64)"
 """finish(address of the observer) -> 0"""
 
 call_note, call_finish = caller_of(NOTE_SIGNATURE), caller_of(FINISH_SIGNATURE)
 SEARCH_AT, OBSERVER_AT = SEARCH.at, OBSERVER.at
 
 
-@njit(**INNER)
+@kernel(NOTE_SIGNATURE)
 def note_outcome(search, address, op):
     """Enter the trial settled last, which operator `op` made."""
     facts, observer = SEARCH_AT(search).facts, OBSERVER_AT(address)
@@ -33,7 +31,7 @@ def note_outcome(search, address, op):
     return 0
 
 
-@njit(**INNER)
+@kernel(FINISH_SIGNATURE)
 def finish_outcomes(address):
     """Close the generation."""
     finish_history(OBSERVER_AT(address))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from deddqn._jit import Field, Layout
 from deddqn.features.layout import METRICS, n_features
-from deddqn.records import Field, Layout
 
 
 class Tally(IntEnum):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from numba import njit
-
-from deddqn.compiled import INNER, fill
-from deddqn.features.history import history_block, write_normalised
+from deddqn._jit import fill, kernel
+from deddqn.features.history import write_block
 from deddqn.features.layout import HISTORY_BLOCKS, METRICS
 from deddqn.features.state import Tally
 
 WINDOW_BLOCK = HISTORY_BLOCKS.index("window_improvement")
 
 
-@njit(**INNER)
+@kernel
 def _oldest_of(observer, op):
     """Place of the element of operator `op` that entered first, or -1."""
     operators, entries = observer.window_op, observer.window_entry
@@ -23,7 +21,7 @@ def _oldest_of(observer, op):
     return oldest
 
 
-@njit(**INNER)
+@kernel
 def _worst(observer):
     """Place of the element with the highest f(u), the one that entered first on ties."""
     values, entries = observer.window_value, observer.window_entry
@@ -34,7 +32,7 @@ def _worst(observer):
     return worst
 
 
-@njit(**INNER)
+@kernel
 def _write_sums(observer):
     n_ops = observer.tallies[Tally.N_OPS]
     values, operators, metrics = observer.scratch[0], observer.window_op, observer.window_metrics
@@ -42,10 +40,10 @@ def _write_sums(observer):
     for w in range(observer.tallies[Tally.IN_WINDOW]):
         for m in range(METRICS):
             values[m * n_ops + operators[w]] += metrics[w, m]
-    write_normalised(values, history_block(observer.features, WINDOW_BLOCK, n_ops), n_ops)
+    write_block(observer.features, WINDOW_BLOCK, values, n_ops)
 
 
-@njit(**INNER)
+@kernel
 def enter_window(observer, op, metrics, value):
     """Enter an improved offspring: it fills a free place, or replaces the oldest of its operator, or the worst."""
     tallies = observer.tallies

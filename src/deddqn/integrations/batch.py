@@ -11,7 +11,7 @@ import numpy as np
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.features.layout import n_features
 from deddqn.integrations.episodes import Episodes, Order
-from deddqn.integrations.lane_steps import NO_ACTION, report_lanes, step_lanes
+from deddqn.integrations.step_kernels import NO_ACTION, report_lanes, step_lanes
 from deddqn.problems import Problem
 
 LANES_PER_THREAD = 64

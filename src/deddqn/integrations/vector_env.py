@@ -15,7 +15,7 @@ from deddqn.integrations.batch import Batch
 from deddqn.integrations.contract import contract
 from deddqn.integrations.env import DEFAULT_PROBLEM, OPTIONS, check_options, observation_space, one_problem
 from deddqn.integrations.episodes import Episodes, PortfolioChoice, ProblemChoice
-from deddqn.integrations.lane_steps import NO_ACTION
+from deddqn.integrations.step_kernels import NO_ACTION
 from deddqn.names import check_whole_number, choice_error
 from deddqn.problems import Problem
 

@@ -26,10 +26,14 @@ import math
 from enum import IntEnum
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import ENGINE
-from deddqn.policies.kernels import PolicyKernels
+from deddqn._jit import kernel
+from deddqn.policies.kernels import (
+    CHOOSE_SIGNATURE,
+    LEARN_SIGNATURE,
+    RESET_SIGNATURE,
+    PolicyKernels,
+)
 from deddqn.policies.matching import check_fraction, check_window
 from deddqn.policies.policy import CompiledPolicy
 
@@ -75,19 +79,19 @@ class Column(IntEnum):
     END = 4
 
 
-@njit(**ENGINE)
+@kernel
 def block(memory, which):
     """Where a block of K slots begins."""
     return Slot.END + which * np.int64(memory[Slot.N_OPS])
 
 
-@njit(**ENGINE)
+@kernel
 def column(setup, memory, which):
     """Where a column of the window begins."""
     return block(memory, Block.END) + which * np.int64(setup[Setting.WINDOW])
 
 
-@njit(**ENGINE)
+@kernel(RESET_SIGNATURE)
 def reset(setup, memory, n_ops, n_pop):
     """Forget everything."""
     for k in range(memory.size):
@@ -96,7 +100,7 @@ def reset(setup, memory, n_ops, n_pop):
     return 0
 
 
-@njit(**ENGINE)
+@kernel
 def move(memory, value, window, source, target):
     """Copy one offspring to another rank; `value` is where the columns begin."""
     memory[value + target] = memory[value + source]
@@ -104,7 +108,7 @@ def move(memory, value, window, source, target):
     memory[value + 2 * window + target] = memory[value + 2 * window + source]
 
 
-@njit(**ENGINE)
+@kernel
 def drop_oldest(setup, memory):
     """Take the offspring that entered first out of the window; return the rank that it leaves free."""
     entry, filled = column(setup, memory, Column.ENTRY), np.int64(memory[Slot.FILLED])
@@ -118,7 +122,7 @@ def drop_oldest(setup, memory):
     return oldest
 
 
-@njit(**ENGINE)
+@kernel
 def drop_operator(setup, memory, op):
     """Take all offspring of an operator out of the window."""
     window, value = np.int64(setup[Setting.WINDOW]), column(setup, memory, Column.VALUE)
@@ -132,7 +136,7 @@ def drop_operator(setup, memory, op):
     memory[Slot.CHANGED] = 1.0
 
 
-@njit(**ENGINE)
+@kernel
 def enter(setup, memory, op, f_trial):
     """Put an offspring into its rank, after its equals; only ranks between it and the free one move."""
     window, value = np.int64(setup[Setting.WINDOW]), column(setup, memory, Column.VALUE)
@@ -155,7 +159,7 @@ def enter(setup, memory, op, f_trial):
     memory[block(memory, Block.OCCURRENCES) + op] += 1.0
 
 
-@njit(**ENGINE)
+@kernel
 def note_application(setup, memory, op):
     """Count an application among the last W of all."""
     window, recent = np.int64(setup[Setting.WINDOW]), block(memory, Block.RECENT)
@@ -167,7 +171,7 @@ def note_application(setup, memory, op):
     memory[Slot.APPLIED] += 1.0
 
 
-@njit(**ENGINE)
+@kernel(LEARN_SIGNATURE)
 def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
     """An improving offspring enters the window; an operator that fails W times in a row leaves it."""
     note_application(setup, memory, op)
@@ -182,7 +186,7 @@ def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
     return 0
 
 
-@njit(**ENGINE)
+@kernel
 def walk_tied(setup, memory, first, last, right):
     """`walk_back` for the ranks first .. last - 1 with equal values: one slanted line. Return their weight."""
     operator, area = column(setup, memory, Column.OPERATOR), block(memory, Block.REWARD)
@@ -200,7 +204,7 @@ def walk_tied(setup, memory, first, last, right):
     return weight * (last - first)
 
 
-@njit(**ENGINE)
+@kernel
 def walk_back(setup, memory):
     """The areas under the curves of all operators, from the last rank to the first.
 
@@ -227,7 +231,7 @@ def walk_back(setup, memory):
         last = first
 
 
-@njit(**ENGINE)
+@kernel
 def update_rewards(setup, memory):
     """Areas under the curves, divided by their sum."""
     walk_back(setup, memory)
@@ -240,7 +244,7 @@ def update_rewards(setup, memory):
     memory[Slot.CHANGED] = 0.0
 
 
-@njit(**ENGINE)
+@kernel(CHOOSE_SIGNATURE)
 def choose(setup, memory, features, stream, n_ops, i):
     """An unseen operator, or the one with the highest upper confidence bound."""
     if memory[Slot.CHANGED] > 0.0:

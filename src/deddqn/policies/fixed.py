@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import ENGINE
+from deddqn._jit import kernel
 from deddqn.de.portfolio import Portfolio
-from deddqn.policies.kernels import PolicyKernels
+from deddqn.policies.kernels import (
+    CHOOSE_SIGNATURE,
+    PolicyKernels,
+)
 from deddqn.policies.policy import CompiledPolicy
 from deddqn.streams import integer_below, uniform
 
 
-@njit(**ENGINE)
+@kernel(CHOOSE_SIGNATURE)
 def choose_fixed(setup, memory, features, stream, n_ops, i):
     """The operator written in the setup."""
     return np.int64(setup[0])
 
 
-@njit(**ENGINE)
+@kernel(CHOOSE_SIGNATURE)
 def choose_uniform(setup, memory, features, stream, n_ops, i):
     """Any operator, all with the same probability."""
     return integer_below(stream, n_ops)
 
 
-@njit(**ENGINE)
+@kernel
 def draw_operator(sums, first, n_ops, stream):
     """An operator drawn with the probabilities whose cumulative sums begin at ``sums[first]``."""
     drawn = uniform(stream)
@@ -34,7 +36,7 @@ def draw_operator(sums, first, n_ops, stream):
     return op
 
 
-@njit(**ENGINE)
+@kernel(CHOOSE_SIGNATURE)
 def choose_mixture(setup, memory, features, stream, n_ops, i):
     """An operator drawn with the probabilities whose cumulative sums are the setup."""
     return draw_operator(setup, 0, n_ops, stream)

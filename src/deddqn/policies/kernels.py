@@ -25,17 +25,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
 
-from deddqn.compiled import NUMBERS, STREAM, VECTOR, Kernel, caller_of
+from deddqn._jit import Function, caller_of
 
-_INT, _FLOAT = types.int64, types.float64
-RESET_SIGNATURE = _INT(VECTOR, VECTOR, _INT, _INT)
-CHOOSE_SIGNATURE = _INT(VECTOR, VECTOR, VECTOR, STREAM, _INT, _INT)
-PICK_SIGNATURE = _INT(VECTOR, VECTOR, VECTOR, STREAM)
-LEARN_SIGNATURE = _INT(VECTOR, VECTOR, _INT, _INT, _FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLOAT)
-END_SIGNATURE = _INT(VECTOR, VECTOR)
-RENUMBER_SIGNATURE = _INT(VECTOR, VECTOR, NUMBERS)
+_OWN = "float64[::1], float64[::1]"  # setup, memory
+RESET_SIGNATURE = f"int64({_OWN}, int64, int64)"
+CHOOSE_SIGNATURE = f"int64({_OWN}, float64[::1], uint64[::1], int64, int64)"
+PICK_SIGNATURE = f"int64({_OWN}, float64[::1], uint64[::1])"
+LEARN_SIGNATURE = f"int64({_OWN}, int64, int64, float64, float64, float64, float64, float64)"
+END_SIGNATURE = f"int64({_OWN})"
+RENUMBER_SIGNATURE = f"int64({_OWN}, int64[::1])"
 
 call_reset = caller_of(RESET_SIGNATURE)
 call_choose = caller_of(CHOOSE_SIGNATURE)
@@ -48,12 +47,12 @@ call_renumber = caller_of(RENUMBER_SIGNATURE)
 class PolicyKernels(NamedTuple):
     """The kernels of one policy; what it does not need is None."""
 
-    choose: Kernel
-    reset: Kernel | None = None
-    learn: Kernel | None = None
-    end_generation: Kernel | None = None
-    renumber: Kernel | None = None
-    pick: Kernel | None = None
+    choose: Function
+    reset: Function | None = None
+    learn: Function | None = None
+    end_generation: Function | None = None
+    renumber: Function | None = None
+    pick: Function | None = None
 
 
 NO_SETUP = np.zeros(0)

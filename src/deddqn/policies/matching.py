@@ -10,15 +10,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import ENGINE, fill
+from deddqn._jit import fill, kernel
 from deddqn.de.portfolio import Portfolio
+from deddqn.policies.kernels import CHOOSE_SIGNATURE, RESET_SIGNATURE
 from deddqn.policies.policy import CompiledPolicy
 from deddqn.streams import uniform
 
 
-@njit(**ENGINE)
+@kernel
 def match(memory, quality, probability, n_ops, p_min):
     """Write the probabilities that go with the qualities; both are `n_ops` slots of `memory` from the place given."""
     total = 0.0
@@ -32,7 +32,7 @@ def match(memory, quality, probability, n_ops, p_min):
             memory[probability + op] = 1.0 / n_ops
 
 
-@njit(**ENGINE)
+@kernel
 def spin(memory, probability, n_ops, stream):
     """An operator drawn with the probabilities that begin at that place of `memory`."""
     drawn = uniform(stream)
@@ -48,13 +48,13 @@ PROBABILITY = 0
 """The first block of K slots in the memory of these policies, after the slot that holds K."""
 
 
-@njit(**ENGINE)
+@kernel
 def block(memory, which):
     """Where a block of K slots begins."""
     return 1 + which * np.int64(memory[0])
 
 
-@njit(**ENGINE)
+@kernel(RESET_SIGNATURE)
 def reset(setup, memory, n_ops, n_pop):
     """Forget everything; all operators are equally likely."""
     fill(memory, 0.0)
@@ -64,7 +64,7 @@ def reset(setup, memory, n_ops, n_pop):
     return 0
 
 
-@njit(**ENGINE)
+@kernel(CHOOSE_SIGNATURE)
 def choose(setup, memory, features, stream, n_ops, i):
     """Spin the roulette wheel."""
     return spin(memory, block(memory, PROBABILITY), n_ops, stream)

@@ -8,9 +8,9 @@ All weights lie in one float64 vector (read as float32 past its header), so that
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import ENGINE, NUMERIC, floats_at, small_integers_at
+from deddqn._jit import floats_at, kernel, shared, small_integers_at
+from deddqn.policies.kernels import CHOOSE_SIGNATURE
 from deddqn.policies.weighted_rows import LANES, weighted_rows
 from deddqn.streams import integer_below, uniform
 
@@ -19,13 +19,13 @@ FREE = -1.0  # the generation is not committed to an operator
 HEADER_ALIGNMENT = 8
 
 
-@njit(**ENGINE)
+@shared
 def padded(width):
     """The width with its padding."""
     return (width + LANES - 1) // LANES * LANES
 
 
-@njit(**ENGINE)
+@shared
 def _header_size(n_layers):
     return (WIDTHS + n_layers + 1 + HEADER_ALIGNMENT - 1) // HEADER_ALIGNMENT * HEADER_ALIGNMENT
 
@@ -65,7 +65,7 @@ def memory_size(setup: np.ndarray) -> int:
     return int(3 * padded(widest + 1) // 2 + 4)
 
 
-@njit(**NUMERIC)
+@kernel(numeric=True)
 def _active(inputs, places):
     """List the places of the non-zero inputs (about half of them after a ReLU); return how many there are."""
     found = 0
@@ -75,9 +75,9 @@ def _active(inputs, places):
     return found
 
 
-@njit(**NUMERIC)
+@kernel(numeric=True)
 def forward(setup, memory, features):
-    """The Q-values of the state `features`, as the first elements of a float32 view into `memory`."""
+    """Compute the Q-values of the state `features`; return the address in `memory` where they lie as float32."""
     n_layers = np.int64(setup[N_LAYERS])
     room = memory.size // 3  # one buffer of activations holds twice as many float32
     front, back = memory.ctypes.data, memory.ctypes.data + 8 * room
@@ -97,10 +97,10 @@ def forward(setup, memory, features):
                 outputs[o] = max(outputs[o], np.float32(0.0))
         weights += 4 * (1 + n_in) * width
         front, back = back, front
-    return floats_at(front, (np.int64(setup[WIDTHS + n_layers]),))
+    return front
 
 
-@njit(**ENGINE)
+@kernel(CHOOSE_SIGNATURE)
 def choose_by_value(setup, memory, features, stream, n_ops, i):
     """Algorithm 1 lines 9-12: the operator with the highest Q-value, or with probability epsilon any.
 
@@ -114,7 +114,7 @@ def choose_by_value(setup, memory, features, stream, n_ops, i):
             return np.int64(memory[last])
     if setup[EPSILON] > 0.0 and uniform(stream) < setup[EPSILON]:
         return integer_below(stream, n_ops)
-    values = forward(setup, memory[:last], features)
+    values = floats_at(forward(setup, memory[:last], features), (n_ops,))
     best = 0
     for op in range(1, n_ops):
         if values[op] > values[best]:

@@ -28,11 +28,14 @@ from __future__ import annotations
 from enum import IntEnum
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import ENGINE
+from deddqn._jit import kernel
 from deddqn.de.improvements import improvement
-from deddqn.policies.kernels import PolicyKernels
+from deddqn.policies.kernels import (
+    END_SIGNATURE,
+    LEARN_SIGNATURE,
+    PolicyKernels,
+)
 from deddqn.policies.matching import (
     PROBABILITY,
     MatchingPolicy,
@@ -63,7 +66,7 @@ class Block(IntEnum):
     END = 3
 
 
-@njit(**ENGINE)
+@kernel
 def relative_improvement(f_parent, f_trial, f_bsf, f_wsf):
     """eta of one application. Halves keep the differences of huge values finite, and change no quotient."""
     gain = improvement(f_parent, f_trial, f_wsf)
@@ -73,7 +76,7 @@ def relative_improvement(f_parent, f_trial, f_bsf, f_wsf):
     return gain / (1.0 + (0.5 * f_trial - 0.5 * f_bsf) / span)
 
 
-@njit(**ENGINE)
+@kernel(LEARN_SIGNATURE)
 def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
     """Enter an application into the window of its operator."""
     window = np.int64(setup[Setting.WINDOW])
@@ -84,7 +87,7 @@ def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
     return 0
 
 
-@njit(**ENGINE)
+@kernel
 def mean_improvement(memory, op, window):
     """The mean over the window of an operator, 0 if it is empty."""
     filled = min(np.int64(memory[block(memory, Block.APPLICATIONS) + op]), window)
@@ -95,7 +98,7 @@ def mean_improvement(memory, op, window):
     return total / filled if filled else 0.0
 
 
-@njit(**ENGINE)
+@kernel(END_SIGNATURE)
 def end_generation(setup, memory):
     """Rewards, qualities, probabilities."""
     n_ops, window = np.int64(memory[0]), np.int64(setup[Setting.WINDOW])

@@ -22,10 +22,13 @@ import math
 from enum import IntEnum
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import ENGINE
-from deddqn.policies.kernels import PolicyKernels
+from deddqn._jit import kernel
+from deddqn.policies.kernels import (
+    END_SIGNATURE,
+    LEARN_SIGNATURE,
+    PolicyKernels,
+)
 from deddqn.policies.matching import PROBABILITY, MatchingPolicy, block, check_fraction, choose, match, reset
 from deddqn.policies.policy import CompiledPolicy
 
@@ -50,7 +53,7 @@ class Block(IntEnum):
     END = 5
 
 
-@njit(**ENGINE)
+@kernel(LEARN_SIGNATURE)
 def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
     """Count an application, and whether its offspring is not worse than the parent."""
     memory[block(memory, Block.APPLICATIONS) + op] += 1.0
@@ -59,7 +62,7 @@ def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
     return 0
 
 
-@njit(**ENGINE)
+@kernel
 def update_rewards(memory, n_ops):
     """r_k <- 0.5 r_k + s_k / n_k; the counts begin anew."""
     reward = block(memory, Block.REWARD)
@@ -71,7 +74,7 @@ def update_rewards(memory, n_ops):
         memory[applications + op] = memory[successes + op] = 0.0
 
 
-@njit(**ENGINE)
+@kernel
 def write_system(memory, n_ops, gamma):
     """Write I - gamma P into the matrix and r into the qualities, the right side of the system."""
     matrix, probability = block(memory, Block.END), block(memory, Block.PROBABILITY)
@@ -86,7 +89,7 @@ def write_system(memory, n_ops, gamma):
         memory[quality + row] = memory[reward + row]
 
 
-@njit(**ENGINE)
+@kernel
 def solve(memory, matrix, right, n):
     """Gaussian elimination in place: the n x n system at `matrix`, its right side (then solution) at `right`.
 
@@ -104,7 +107,7 @@ def solve(memory, matrix, right, n):
         memory[right + row] /= memory[matrix + row * n + row]
 
 
-@njit(**ENGINE)
+@kernel
 def softmax(memory, first, n):
     """exp(v - largest v) of n slots, in place; `match` divides by their sum."""
     largest = memory[first]
@@ -114,7 +117,7 @@ def softmax(memory, first, n):
         memory[first + k] = math.exp(memory[first + k] - largest)
 
 
-@njit(**ENGINE)
+@kernel(END_SIGNATURE)
 def end_generation(setup, memory):
     """Rewards, qualities, probabilities."""
     n_ops, quality = np.int64(memory[0]), block(memory, Block.QUALITY)

@@ -7,33 +7,37 @@ same moves, equally often, at the same time, but not chosen for the individual a
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import ENGINE
+from deddqn._jit import kernel
 from deddqn.de.portfolio import Portfolio
 from deddqn.policies.fixed import SizedPolicy, draw_operator
-from deddqn.policies.kernels import PolicyKernels
+from deddqn.policies.kernels import (
+    CHOOSE_SIGNATURE,
+    END_SIGNATURE,
+    RESET_SIGNATURE,
+    PolicyKernels,
+)
 from deddqn.policies.policy import CompiledPolicy
 
 ROWS, TABLE = 0, 1  # the setup: number of rows, then the cumulative sums of every row
 GENERATION = 0  # the memory: finished generations
 
 
-@njit(**ENGINE)
+@kernel(RESET_SIGNATURE)
 def reset(setup, memory, n_ops, n_pop):
     """Begin with the first row."""
     memory[GENERATION] = 0.0
     return 0
 
 
-@njit(**ENGINE)
+@kernel(CHOOSE_SIGNATURE)
 def choose(setup, memory, features, stream, n_ops, i):
     """An operator drawn with the probabilities of the generation; after the last row, of that one."""
     row = min(memory[GENERATION], setup[ROWS] - 1.0)
     return draw_operator(setup, TABLE + np.int64(row) * n_ops, n_ops, stream)
 
 
-@njit(**ENGINE)
+@kernel(END_SIGNATURE)
 def end_generation(setup, memory):
     """Go on to the next row."""
     memory[GENERATION] += 1.0

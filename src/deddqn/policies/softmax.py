@@ -28,15 +28,22 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import ENGINE, INNER, fill, small_integers_at
+from deddqn._jit import fill, kernel, small_integers_at
 from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.de.state import DONORS
 from deddqn.de.statistics import sort_by_fitness
 from deddqn.features.layout import AT
 from deddqn.policies.files import PolicyFileError, write_policy_file
-from deddqn.policies.kernels import PolicyKernels
+from deddqn.policies.kernels import (
+    CHOOSE_SIGNATURE,
+    END_SIGNATURE,
+    LEARN_SIGNATURE,
+    PICK_SIGNATURE,
+    RENUMBER_SIGNATURE,
+    RESET_SIGNATURE,
+    PolicyKernels,
+)
 from deddqn.policies.policy import CompiledPolicy
 from deddqn.streams import integer_below, uniform
 
@@ -64,7 +71,7 @@ def memory_size(n_ops: int, n_pop: int) -> int:
     return SLOTS + n_ops + 3 * n_pop
 
 
-@njit(**ENGINE)
+@kernel(RESET_SIGNATURE)
 def reset(setup, memory, n_ops, n_pop):
     """Before anything is known: every rank is 0.5."""
     fill(memory[:SLOTS], 0.0)
@@ -74,7 +81,7 @@ def reset(setup, memory, n_ops, n_pop):
     return 0
 
 
-@njit(**INNER)
+@kernel
 def write_facts(memory, features, n_ops, i):
     """Write what the decision for individual `i` rests on, in the order of `FACTS`, to ``memory[FACT:SLOTS]``."""
     progress = 1.0 - features[BUDGET]
@@ -89,7 +96,7 @@ def write_facts(memory, features, n_ops, i):
     memory[FACT + 7] = features[DIMENSION]
 
 
-@njit(**INNER)
+@kernel
 def sum_facts(setup, row, memory):
     """The facts, weighted with row number `row` of the setup."""
     total = 0.0
@@ -98,7 +105,7 @@ def sum_facts(setup, row, memory):
     return total
 
 
-@njit(**ENGINE)
+@kernel(CHOOSE_SIGNATURE)
 def choose(setup, memory, features, stream, n_ops, i):
     """Draw an operator with probability proportional to exp(weights . facts). Notes the donors' distances."""
     for k in range(DONORS):
@@ -123,7 +130,7 @@ def choose(setup, memory, features, stream, n_ops, i):
     return op
 
 
-@njit(**ENGINE)
+@kernel(PICK_SIGNATURE)
 def pick(setup, memory, outlook, stream):
     """The trial with the highest outlook if it is trusted, else the first; so is it while no value was finite."""
     if memory[BLIND] != 0.0 or not is_trusted(setup, memory, stream):
@@ -135,7 +142,7 @@ def pick(setup, memory, outlook, stream):
     return best
 
 
-@njit(**INNER)
+@kernel
 def is_trusted(setup, memory, stream):
     """Whether outlooks count for this decision; no number is drawn where they always do."""
     n_ops = np.int64(memory[OPERATORS])
@@ -144,7 +151,7 @@ def is_trusted(setup, memory, stream):
     return uniform(stream) < 1.0 / (1.0 + math.exp(min(-sum_facts(setup, n_ops, memory), LARGEST_EXPONENT)))
 
 
-@njit(**ENGINE)
+@kernel(LEARN_SIGNATURE)
 def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
     """Note which value individual `i` has after replacement."""
     n_pop, n_ops = np.int64(memory[POPULATION]), np.int64(memory[OPERATORS])
@@ -155,7 +162,7 @@ def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
     return 0
 
 
-@njit(**ENGINE)
+@kernel(END_SIGNATURE)
 def end_generation(setup, memory):
     """Rank the parents, and renew diversity and success."""
     n_pop, n_ops = np.int64(memory[POPULATION]), np.int64(memory[OPERATORS])
@@ -174,7 +181,7 @@ def end_generation(setup, memory):
     return 0
 
 
-@njit(**INNER)
+@kernel
 def rank_individuals(memory, n_ops, n_pop):
     """Write the ranks of all individuals from their values."""
     if n_pop < 2:
@@ -189,7 +196,7 @@ def rank_individuals(memory, n_ops, n_pop):
         ranks[order[k]] = k / (n_pop - 1)
 
 
-@njit(**ENGINE)
+@kernel(RENUMBER_SIGNATURE)
 def renumber(setup, memory, origin):
     """Take over what is known of the individuals that stay; new ones have the rank 0.5."""
     n_ops, old, n_pop = np.int64(memory[OPERATORS]), np.int64(memory[POPULATION]), origin.size

@@ -8,10 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numba import config, njit
-from numba.core.dispatcher import Dispatcher
 
-from deddqn.compiled import ENGINE, OBJECTIVE_SIGNATURE, Kernel, address_of, call_objective, doubles_at
+from deddqn._jit import (
+    OBJECTIVE_SIGNATURE,
+    Function,
+    address_of,
+    call_objective,
+    doubles_at,
+    is_jitted,
+    kernel,
+    objective_of_jitted,
+)
 from deddqn.problems.python_objective import PythonObjective
 
 USER_FUNCTION = "objective"
@@ -22,7 +29,7 @@ USER_FUNCTION = "objective"
 class Objective:
     """The compiled form of a problem: a kernel ``f(x, data, work, gauss)``, its shared data and scratch size."""
 
-    kernel: Kernel
+    kernel: Function
     data: np.ndarray = field(default_factory=lambda: np.zeros(0))
     work_size: int = 0
     python: PythonObjective | None = None
@@ -33,19 +40,20 @@ class Objective:
         return address_of(self.kernel, OBJECTIVE_SIGNATURE)
 
 
-@njit(**ENGINE)
-def evaluate_point(address, data, data_size, work, point, gauss):
-    """The objective at one point; `data` is the address of its data."""
-    return call_objective(address, (point, doubles_at(data, (data_size,)), work, gauss))
+@kernel("float64(int64, int64, int64, int64, int64, int64, int64, float64)")
+def evaluate_point(address, data, data_size, work, work_size, point, dimension, gauss):
+    """The objective at one point; data, work and point are given by where they lie."""
+    x = doubles_at(point, (dimension,))
+    return call_objective(address, (x, doubles_at(data, (data_size,)), doubles_at(work, (work_size,)), gauss))
 
 
-@njit(**ENGINE)
-def evaluate_batch(address, data, data_size, work, points, gauss, values):
+@kernel("none(int64, int64, int64, int64, int64, float64[:,::1], float64[::1], float64[::1])")
+def evaluate_batch(address, data, data_size, work, work_size, points, gauss, values):
     """The objective at every row of `points`, with ``gauss[k]`` (or 0 where `gauss` is empty). Writes `values`."""
-    shared = doubles_at(data, (data_size,))
+    constants, scratch = doubles_at(data, (data_size,)), doubles_at(work, (work_size,))
     for k in range(points.shape[0]):
         noise = gauss[k] if gauss.size else 0.0
-        values[k] = call_objective(address, (points[k], shared, work, noise))
+        values[k] = call_objective(address, (points[k], constants, scratch, noise))
 
 
 class Problem:
@@ -86,7 +94,7 @@ class Problem:
         self.evaluable = True
         self._work = np.empty(objective.work_size)
         self._shape = (self.dimension,)
-        self._call: tuple[int, int, int, np.ndarray] | None = None
+        self._call: tuple[int, int, int, int, int] | None = None
         self._noise = np.random.default_rng(0)
 
     def __repr__(self) -> str:
@@ -111,10 +119,10 @@ class Problem:
         points = np.ascontiguousarray(x, dtype=np.float64)
         if self._call is None:
             data = self.objective.data
-            self._call = (self.objective.address, data.ctypes.data, data.size, self._work)
+            self._call = (self.objective.address, data.ctypes.data, data.size, self._work.ctypes.data, self._work.size)
         if points.shape == self._shape:
             gauss = self._noise.standard_normal() if self.noisy else 0.0
-            return evaluate_point(*self._call, points, gauss)
+            return evaluate_point(*self._call, points.ctypes.data, self.dimension, gauss)
         return self._evaluate_batch(points)
 
     def _evaluate_batch(self, points: np.ndarray) -> np.ndarray:
@@ -167,13 +175,8 @@ def _no_objective(x: np.ndarray, data: np.ndarray, work: np.ndarray, gauss: floa
 
 
 def _objective_of(function: Callable[[np.ndarray], Any], dimension: int) -> Objective:
-    if isinstance(function, Dispatcher) and not config.DISABLE_JIT:
-
-        @njit(nogil=True, error_model="numpy")
-        def kernel(x, data, work, gauss):
-            return np.float64(function(x.copy()))  # what it does to its point must not change the search
-
-        return Objective(kernel)
+    if is_jitted(function):
+        return Objective(objective_of_jitted(function))
     if not callable(function):
         raise ValueError(f"function must be callable, got {function!r}")
     python = PythonObjective(function, dimension)

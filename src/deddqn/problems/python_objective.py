@@ -7,50 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import config, njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-from deddqn.compiled import ENGINE
+from deddqn._jit import OBJECTIVE_SIGNATURE, PLAIN, call_python_object, kernel
 
 ADDRESS = 0  # slot of the data array
 MOST_VIEWS = 100_000
 
 
-@intrinsic  # type: ignore[misc]
-def _call_object(typing_context: Any, address: Any, point: Any) -> Any:
-    """``float(callable(pointer))`` for the Python callable at `address`; its exception becomes the kernel's.
-
-    Any exception counts, also one that a signal raises on the way into the function (Ctrl-C), where a callback made
-    by ctypes would print it and go on with whatever value lies on the stack.
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        api = context.get_python_api(builder)
-        array = context.make_array(signature.args[1])(context, builder, values[1])
-        value = cgutils.alloca_once_value(builder, ir.Constant(ir.DoubleType(), 0.0))
-        failed = cgutils.alloca_once_value(builder, cgutils.true_bit)
-        gil = api.gil_ensure()
-        pointer = api.long_from_ssize_t(builder.ptrtoint(array.data, api.py_ssize_t))
-        result = api.call_function_objargs(builder.inttoptr(values[0], api.pyobj), (pointer,))
-        api.decref(pointer)
-        with cgutils.if_likely(builder, cgutils.is_not_null(builder, result)):
-            builder.store(api.float_as_double(result), value)
-            api.decref(result)
-            builder.store(cgutils.is_not_null(builder, api.err_occurred()), failed)
-        api.gil_release(gil)
-        with cgutils.if_unlikely(builder, builder.load(failed)):
-            context.call_conv.return_exc(builder)
-        return builder.load(value)
-
-    return types.float64(types.int64, point), generate
-
-
-@njit(**ENGINE)
+@kernel(OBJECTIVE_SIGNATURE)
 def call_python(x, data, work, gauss):
     """Objective kernel: the value that the Python callable at ``data[ADDRESS]`` gives for `x`."""
-    return _call_object(data.view(np.int64)[ADDRESS], x)
+    return call_python_object(data.view(np.int64)[ADDRESS], x)
 
 
 class PythonObjective:
@@ -61,7 +28,7 @@ class PythonObjective:
         self.data = np.zeros(1)
         self._call = _caller(function, dimension)
         self.data.view(np.int64)[ADDRESS] = id(self._call)
-        self.kernel = self._plain if config.DISABLE_JIT else call_python
+        self.kernel = self._plain if PLAIN else call_python
 
     def _plain(self, x: np.ndarray, data: np.ndarray, work: np.ndarray, gauss: float) -> float:
         return as_value(self.function(x.copy()))

@@ -10,9 +10,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import NUMERIC, call_objective
+from deddqn._jit import OBJECTIVE_SIGNATURE, call_objective, kernel
 from deddqn.problems.problem import Objective
 
 STEPS = 20
@@ -20,7 +19,7 @@ STEPS = 20
 ADDRESS, COORDINATES = 0, 1  # the data: where the function's code begins, three numbers each, the function's own data
 
 
-@njit(**NUMERIC)
+@kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def call_quantised(x, data, work, gauss):
     """The function at the rounded point, which is written to the beginning of `work`."""
     dimension = x.size

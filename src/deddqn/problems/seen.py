@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import config, njit
 
-from deddqn.compiled import ENGINE
+from deddqn._jit import OBJECTIVE_SIGNATURE, PLAIN, kernel
 from deddqn.problems.problem import Objective, Problem, evaluate_point
 from deddqn.problems.python_objective import PythonObjective, call_python
 
@@ -15,7 +14,7 @@ Tell = Callable[[np.ndarray, float], None]
 """Is told a point (D,) and its value."""
 
 
-@njit(**ENGINE)
+@kernel(OBJECTIVE_SIGNATURE)
 def call_with_noise(x, data, work, gauss):
     """Objective kernel: as `call_python`, with the noise behind the coordinates. Writes `work`."""
     for d in range(x.size):
@@ -31,7 +30,8 @@ def seen(problem: Problem, tell: Tell) -> Problem:
 
     def evaluate(packed: np.ndarray) -> float:
         point = packed[:size].copy()
-        value = evaluate_point(own.address, own.data.ctypes.data, own.data.size, scratch, point, packed[size])
+        where = scratch.ctypes.data, scratch.size, point.ctypes.data, size
+        value = evaluate_point(own.address, own.data.ctypes.data, own.data.size, *where, packed[size])
         tell(point, value)
         return value
 
@@ -40,5 +40,5 @@ def seen(problem: Problem, tell: Tell) -> Problem:
     def plain(x: np.ndarray, data: np.ndarray, work: np.ndarray, gauss: float) -> float:
         return evaluate(np.append(x, gauss))
 
-    kernel = plain if config.DISABLE_JIT else call_with_noise
+    kernel = plain if PLAIN else call_with_noise
     return problem.with_objective(Objective(kernel, python.data, size + 1, python))

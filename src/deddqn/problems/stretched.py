@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import NUMERIC, call_objective
+from deddqn._jit import OBJECTIVE_SIGNATURE, call_objective, kernel
 from deddqn.problems.cec2005.variants import random_rotation
 from deddqn.problems.problem import Objective
 
@@ -21,7 +20,7 @@ LARGEST_EXPONENT = 0.75
 ADDRESS, ORIGIN = 0, 1  # the data: where the function's code begins, o, T, then the function's own data
 
 
-@njit(**NUMERIC)
+@kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def call_stretched(x, data, work, gauss):
     """The function at o + T (x - o), which is written to the beginning of `work`."""
     dimension = x.size

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deddqn.compiled import Kernel, address_of
+from deddqn._jit import Function, address_of
 from deddqn.experiments.explain import kernels
 from deddqn.features.layout import METRICS, TABLE_1, n_features
 from deddqn.policies import CompiledPolicy, softmax
@@ -40,7 +40,7 @@ class Sight:
     """
 
     valued: str
-    see: Kernel
+    see: Function
     width: int
     groups: tuple[Group, ...]
     values: Callable[[np.ndarray], np.ndarray]
@@ -99,7 +99,7 @@ def _softmax_sight(policy: CompiledPolicy, n_ops: int) -> Sight:
     )
 
 
-_SIGHTS: dict[Kernel, Callable[[CompiledPolicy, int], Sight]] = {
+_SIGHTS: dict[Function, Callable[[CompiledPolicy, int], Sight]] = {
     choose_by_value: _network_sight,
     softmax.choose: _softmax_sight,
 }

@@ -5,6 +5,5 @@ its optimum. The data come from optproblems 1.3 (BSD-3; see NOTICE.txt).
 """
 
 from deddqn.problems.cec2005.definitions import DIMENSIONS, TABLE, TEST, TRAIN, Definition, load
-from deddqn.problems.cec2005.layout import OBJECTIVE
 
-__all__ = ["DIMENSIONS", "OBJECTIVE", "TABLE", "TEST", "TRAIN", "Definition", "load"]
+__all__ = ["DIMENSIONS", "TABLE", "TEST", "TRAIN", "Definition", "load"]

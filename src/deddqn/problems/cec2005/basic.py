@@ -2,7 +2,7 @@
 
 Every trigonometric term is written with sin^2(pi t), which one short polynomial gives without a call, so that
 the loops vectorise: 1 - cos(2 pi t) = 2 sin^2(pi t). It is also exact near the optimum, where differences of
-cosines cancel. z is a part (see `layout.part`) of length `size`; where it is padded it is 0, and so is each
+cosines cancel. z is a part (see `deddqn._jit.part`) of length `size`; where it is padded it is 0, and so is each
 term (a factor is 1).
 """
 
@@ -10,9 +10,9 @@ import math
 from typing import Final
 
 import numpy as np
-from numba import njit
 
-from deddqn.problems.cec2005.layout import PART, Array
+from deddqn._jit import kernel
+from deddqn.problems.cec2005.layout import Array
 
 SPHERE: Final = 0
 RASTRIGIN: Final = 1
@@ -36,13 +36,13 @@ _INVERSE_PI: Final = 1.0 / math.pi
 _INVERSE_TURN: Final = 0.5 / math.pi
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def nearest_remainder(turns: float) -> float:
     """What is left of `turns` after the nearest whole number: within [-1/2, 1/2]."""
     return turns - np.floor(turns + 0.5)
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def sine(remainder: float) -> float:
     """Sine of pi times `remainder`, for |remainder| <= 1/2."""
     u = remainder * remainder
@@ -50,7 +50,7 @@ def sine(remainder: float) -> float:
     return remainder * (_S0 + u * (_S1 + u * (_S2 + u * (_S3 + u * (_S4 + u * (_S5 + u * high))))))
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def cosine(remainder: float) -> float:
     """Cosine of pi times `remainder`, for |remainder| <= 1/2."""
     u = remainder * remainder
@@ -58,20 +58,20 @@ def cosine(remainder: float) -> float:
     return _C0 + u * (_C1 + u * (_C2 + u * (_C3 + u * (_C4 + u * (_C5 + u * high)))))
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def sine_squared(turns: float) -> float:
     """Squared sine of pi times `turns`, for any number of turns."""
     value = sine(nearest_remainder(turns))
     return value * value
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def nearest_half(z: float) -> float:
     """Multiple of 1/2 nearest to z, ties away from 0."""
     return math.copysign(0.5 * np.floor(2.0 * abs(z) + 0.5), z)
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def sphere(z: Array, size: int) -> float:
     """Sum of z_i^2."""
     total = 0.0
@@ -80,7 +80,7 @@ def sphere(z: Array, size: int) -> float:
     return total
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def elliptic(z: Array, size: int, condition: Array) -> float:
     """Sum of 10^(6 (i - 1)/(D - 1)) z_i^2."""
     total = 0.0
@@ -89,7 +89,7 @@ def elliptic(z: Array, size: int, condition: Array) -> float:
     return total
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def rastrigin(z: Array, size: int) -> float:
     """Sum of z_i^2 - 10 cos(2 pi z_i) + 10."""
     total = 0.0
@@ -98,7 +98,7 @@ def rastrigin(z: Array, size: int) -> float:
     return total
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def ackley(z: Array, size: int, dimension: int) -> float:
     """20 + e - 20 exp(-0.2 sqrt(mean of z_i^2)) - exp(mean of cos(2 pi z_i))."""
     squares = 0.0
@@ -110,7 +110,7 @@ def ackley(z: Array, size: int, dimension: int) -> float:
     return slope - math.e * np.expm1(-2.0 * waves / dimension)
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def griewank(z: Array, size: int, frequency: Array) -> float:
     """Sum of z_i^2 / 4000 - product of cos(z_i / sqrt(i)) + 1."""
     squares = 0.0
@@ -121,7 +121,7 @@ def griewank(z: Array, size: int, frequency: Array) -> float:
     return squares / 4000.0 + (1.0 - product)
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def weierstrass(z: Array, size: int, sines: Array, cosines: Array) -> float:
     """Sum over i and k = 0..20 of 2^-k (cos(2 pi 3^k (z_i + 1/2)) - cos(pi 3^k)).
 
@@ -158,7 +158,7 @@ def weierstrass(z: Array, size: int, sines: Array, cosines: Array) -> float:
     return total
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def schaffer(z: Array, size: int, dimension: int, radii: Array) -> float:
     """Schaffer's F6 summed over the ring of pairs (z_i, z_i+1).
 
@@ -177,7 +177,7 @@ def schaffer(z: Array, size: int, dimension: int, radii: Array) -> float:
     return total
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def griewank_rosenbrock(z: Array, size: int, dimension: int, valleys: Array) -> float:
     """F8F2: Griewank in one dimension of Rosenbrock, summed over the ring of pairs (z_i, z_i+1).
 
@@ -196,7 +196,7 @@ def griewank_rosenbrock(z: Array, size: int, dimension: int, valleys: Array) -> 
     return total
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def round_outer(z: Array, size: int) -> None:
     """Replace every coordinate outside (-1/2, 1/2) by the nearest half, in place."""
     for i in range(size):

@@ -7,8 +7,8 @@ with the distance from the shift o_c. Functions, constants and noise stand in th
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from deddqn._jit import OBJECTIVE_SIGNATURE, kernel, part
 from deddqn.problems.cec2005 import basic
 from deddqn.problems.cec2005.layout import (
     BIAS,
@@ -23,9 +23,7 @@ from deddqn.problems.cec2005.layout import (
     KIND,
     MATRICES,
     NOISE,
-    OBJECTIVE,
     OFFSET,
-    PART,
     POINT,
     ROUNDED,
     SCALE,
@@ -37,7 +35,6 @@ from deddqn.problems.cec2005.layout import (
     WEIGHTS,
     Array,
     padded,
-    part,
 )
 from deddqn.problems.cec2005.transform import rotate
 
@@ -45,7 +42,7 @@ NEGLIGIBLE: Final = 1e-30
 """A component of smaller weight is left out: it cannot move the value by one unit in the last place."""
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def place(x: Array, dimension: int, data: Array, point: Array) -> None:
     """Write x, padded with 0, to `point`; F23 rounds coordinates far from the optimum to halves."""
     origin = part(data, int(data[SHIFTS]))
@@ -58,7 +55,7 @@ def place(x: Array, dimension: int, data: Array, point: Array) -> None:
         point[i] = 0.0
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def weigh(point: Array, data: Array, size: int, weights: Array) -> None:
     """Write the normalised weights of the components at `point`.
 
@@ -84,7 +81,7 @@ def weigh(point: Array, data: Array, size: int, weights: Array) -> None:
         weights[c] = weights[c] / total if total != 0.0 else 1.0 / COMPONENTS
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def transform(data: Array, component: int, dimension: int, work: Array) -> Array:
     """Return z of a component: the point in `work`, shifted, divided by lambda, rotated."""
     size = padded(dimension)
@@ -101,7 +98,7 @@ def transform(data: Array, component: int, dimension: int, work: Array) -> Array
     return z
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def basic_value(kind: int, z: Array, dimension: int, data: Array, work: Array) -> float:
     """Value of the basic function `kind` at z, which may be rounded in place."""
     size = padded(dimension)
@@ -125,7 +122,7 @@ def basic_value(kind: int, z: Array, dimension: int, data: Array, work: Array) -
     return basic.sphere(z, size)
 
 
-@njit(**OBJECTIVE)
+@kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def composition(x: Array, data: Array, work: Array, gauss: float) -> float:
     """F15-F25. One draw `gauss` serves the noise of the value (F17) and of the sphere in it (F24, F25)."""
     dimension, start, numbers, scratch = x.size, part(x, 0), part(data, 0), part(work, 0)

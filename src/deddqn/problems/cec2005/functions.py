@@ -9,8 +9,8 @@ import math
 from typing import Final
 
 import numpy as np
-from numba import njit
 
+from deddqn._jit import OBJECTIVE_SIGNATURE, kernel, part
 from deddqn.problems.cec2005 import basic
 from deddqn.problems.cec2005.layout import (
     BIAS,
@@ -18,8 +18,6 @@ from deddqn.problems.cec2005.layout import (
     FREQUENCIES,
     MATRICES,
     NOISE,
-    OBJECTIVE,
-    PART,
     SECOND_SPARE,
     SHIFTS,
     SPARE,
@@ -27,14 +25,13 @@ from deddqn.problems.cec2005.layout import (
     VECTOR,
     Array,
     padded,
-    part,
 )
 from deddqn.problems.cec2005.transform import add_rotated, rotate, shift
 
 _INVERSE_TURN: Final = 0.5 / math.pi
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def shifted(x: Array, dimension: int, data: Array, work: Array) -> Array:
     """Return z = x - o, a part of `work`; the arguments are parts too."""
     vector = part(work, VECTOR * padded(dimension))
@@ -42,7 +39,7 @@ def shifted(x: Array, dimension: int, data: Array, work: Array) -> Array:
     return vector
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def rotated(x: Array, dimension: int, data: Array, work: Array) -> Array:
     """Return z = (x - o) M, a part of `work`; the arguments are parts too."""
     z = part(work, TURNED * padded(dimension))
@@ -50,7 +47,7 @@ def rotated(x: Array, dimension: int, data: Array, work: Array) -> Array:
     return z
 
 
-@njit(**OBJECTIVE)
+@kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def sphere(x: Array, data: Array, work: Array, gauss: float) -> float:
     """F1, Shifted Sphere."""
     origin = part(data, int(data[SHIFTS]))
@@ -60,7 +57,7 @@ def sphere(x: Array, data: Array, work: Array, gauss: float) -> float:
     return total + data[BIAS]
 
 
-@njit(**OBJECTIVE)
+@kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def double_sum(x: Array, data: Array, work: Array, gauss: float) -> float:
     """F2 and F4, Shifted Schwefel 1.2, without and with noise."""
     origin = part(data, int(data[SHIFTS]))
@@ -72,7 +69,7 @@ def double_sum(x: Array, data: Array, work: Array, gauss: float) -> float:
     return total * (1.0 + data[NOISE] * abs(gauss)) + data[BIAS]
 
 
-@njit(**OBJECTIVE)
+@kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def elliptic(x: Array, data: Array, work: Array, gauss: float) -> float:
     """F3, Shifted Rotated High Conditioned Elliptic."""
     dimension, point, numbers, scratch = x.size, part(x, 0), part(data, 0), part(work, 0)
@@ -81,7 +78,7 @@ def elliptic(x: Array, data: Array, work: Array, gauss: float) -> float:
     return basic.elliptic(z, padded(dimension), conditions) + numbers[BIAS]
 
 
-@njit(**OBJECTIVE)
+@kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def largest_residual(x: Array, data: Array, work: Array, gauss: float) -> float:
     """F5, Schwefel 2.6: the largest |A_i x - A_i o|, or their sum where it is not finite."""
     dimension, point, numbers, scratch = x.size, part(x, 0), part(data, 0), part(work, 0)
@@ -96,7 +93,7 @@ def largest_residual(x: Array, data: Array, work: Array, gauss: float) -> float:
     return (largest if total < np.inf else total) + numbers[BIAS]
 
 
-@njit(**OBJECTIVE)
+@kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def rosenbrock(x: Array, data: Array, work: Array, gauss: float) -> float:
     """F6, Shifted Rosenbrock, with z = x - o + 1."""
     origin = part(data, int(data[SHIFTS]))
@@ -108,7 +105,7 @@ def rosenbrock(x: Array, data: Array, work: Array, gauss: float) -> float:
     return total + data[BIAS]
 
 
-@njit(**OBJECTIVE)
+@kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def griewank(x: Array, data: Array, work: Array, gauss: float) -> float:
     """F7, Shifted Rotated Griewank without bounds."""
     dimension, point, numbers, scratch = x.size, part(x, 0), part(data, 0), part(work, 0)
@@ -117,7 +114,7 @@ def griewank(x: Array, data: Array, work: Array, gauss: float) -> float:
     return basic.griewank(z, padded(dimension), frequencies) + numbers[BIAS]
 
 
-@njit(**OBJECTIVE)
+@kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def ackley(x: Array, data: Array, work: Array, gauss: float) -> float:
     """F8, Shifted Rotated Ackley with the optimum on the bounds."""
     dimension, point, numbers, scratch = x.size, part(x, 0), part(data, 0), part(work, 0)
@@ -125,7 +122,7 @@ def ackley(x: Array, data: Array, work: Array, gauss: float) -> float:
     return basic.ackley(z, padded(dimension), dimension) + numbers[BIAS]
 
 
-@njit(**OBJECTIVE)
+@kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def rastrigin(x: Array, data: Array, work: Array, gauss: float) -> float:
     """F9, Shifted Rastrigin."""
     dimension, point, numbers, scratch = x.size, part(x, 0), part(data, 0), part(work, 0)
@@ -133,7 +130,7 @@ def rastrigin(x: Array, data: Array, work: Array, gauss: float) -> float:
     return basic.rastrigin(z, padded(dimension)) + numbers[BIAS]
 
 
-@njit(**OBJECTIVE)
+@kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def rotated_rastrigin(x: Array, data: Array, work: Array, gauss: float) -> float:
     """F10, Shifted Rotated Rastrigin."""
     dimension, point, numbers, scratch = x.size, part(x, 0), part(data, 0), part(work, 0)
@@ -141,7 +138,7 @@ def rotated_rastrigin(x: Array, data: Array, work: Array, gauss: float) -> float
     return basic.rastrigin(z, padded(dimension)) + numbers[BIAS]
 
 
-@njit(**OBJECTIVE)
+@kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def weierstrass(x: Array, data: Array, work: Array, gauss: float) -> float:
     """F11, Shifted Rotated Weierstrass."""
     dimension, point, numbers, scratch = x.size, part(x, 0), part(data, 0), part(work, 0)
@@ -150,7 +147,7 @@ def weierstrass(x: Array, data: Array, work: Array, gauss: float) -> float:
     return basic.weierstrass(z, size, part(scratch, SPARE * size), part(scratch, SECOND_SPARE * size)) + numbers[BIAS]
 
 
-@njit(**OBJECTIVE)
+@kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def fletcher_powell(x: Array, data: Array, work: Array, gauss: float) -> float:
     """F12, Schwefel 2.13: sum over i of (sum_j a_ij (sin x_j - sin o_j) + b_ij (cos x_j - cos o_j))^2.
 
@@ -176,7 +173,7 @@ def fletcher_powell(x: Array, data: Array, work: Array, gauss: float) -> float:
     return basic.sphere(z, size) + numbers[BIAS]
 
 
-@njit(**OBJECTIVE)
+@kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def griewank_rosenbrock(x: Array, data: Array, work: Array, gauss: float) -> float:
     """F13, Shifted Expanded Griewank plus Rosenbrock (F8F2), with z = x - o + 1."""
     dimension, point, numbers, scratch = x.size, part(x, 0), part(data, 0), part(work, 0)
@@ -187,7 +184,7 @@ def griewank_rosenbrock(x: Array, data: Array, work: Array, gauss: float) -> flo
     return basic.griewank_rosenbrock(z, size, dimension, part(scratch, SPARE * size)) + numbers[BIAS]
 
 
-@njit(**OBJECTIVE)
+@kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def schaffer(x: Array, data: Array, work: Array, gauss: float) -> float:
     """F14, Shifted Rotated Expanded Schaffer's F6."""
     dimension, point, numbers, scratch = x.size, part(x, 0), part(data, 0), part(work, 0)

@@ -18,28 +18,17 @@ The scratch space is `ROWS` vectors of length `size`: `POINT`, `VECTOR`, ...
 
 Padding, with zeros, lets every loop run over whole vector registers. A padded coordinate of z is 0, where
 each component contributes nothing, so the value is that of the D coordinates alone. Compiled code hands
-vectors on as pointers (`part`): a slice counts references, which costs more than a basic function.
+vectors on as pointers (`deddqn._jit.part`): a slice counts references, which costs more than a basic function.
 """
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numba import config, njit, types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from deddqn.compiled import NUMERIC
+from deddqn._jit import shared
 
 Array = NDArray[np.float64]
-
-OBJECTIVE: Final = NUMERIC
-
-PART: Final[dict[str, Any]] = {**OBJECTIVE, "no_cpython_wrapper": True, "forceinline": True}
-"""Options of what objectives call: compiled code calls it, Python does not, which halves the compile time.
-
-It becomes a part of the caller. Otherwise there are copies of one function that add in other orders, and which of them
-is called would depend on what is already in the cache.
-"""
 
 LANES: Final = 8
 
@@ -71,31 +60,10 @@ WEIGHTS: Final = 5  # of the components; two rows, for there are more than `LANE
 COMPONENTS: Final = 10  # of a composition
 
 
-@njit(**OBJECTIVE)
+@shared
 def padded(dimension: int) -> int:
     """Dimension rounded up to whole vector registers."""
     return (dimension + LANES - 1) // LANES * LANES
-
-
-def _part_maker() -> Any:
-    """Return ``part(array, start)``: an array, or a part of one, from `start` on, for reading and writing."""
-    if config.DISABLE_JIT:
-        return lambda array, start: array[start:]
-
-    @intrinsic  # type: ignore[misc]
-    def part(typing_context: Any, array: Any, start: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            first = values[0]
-            if isinstance(signature.args[0], types.Array):
-                first = context.make_array(signature.args[0])(context, builder, first).data
-            return builder.gep(first, [values[1]])
-
-        return types.CPointer(types.float64)(array, types.int64), generate
-
-    return part
-
-
-part = _part_maker()
 
 
 def work_size(dimension: int) -> int:

@@ -1,11 +1,10 @@
-"""Shifting and rotating a point. Vectors are parts (see `layout.part`) of the padded length."""
+"""Shifting and rotating a point. Vectors are parts (see `deddqn._jit.part`) of the padded length."""
 
-from numba import njit
+from deddqn._jit import kernel
+from deddqn.problems.cec2005.layout import Array, padded
 
-from deddqn.problems.cec2005.layout import PART, Array, padded
 
-
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def shift(x: Array, dimension: int, origin: Array, moved: Array) -> None:
     """Write x - origin to `moved`, and 0 to its padding; x alone is not padded."""
     for i in range(dimension):
@@ -14,7 +13,7 @@ def shift(x: Array, dimension: int, origin: Array, moved: Array) -> None:
         moved[i] = 0.0
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def add_rotated(vector: Array, matrix: Array, dimension: int, z: Array) -> None:
     """Add sum_i vector_i M[i, j] to z_j, four rows a pass; `matrix` holds M row by row, padded."""
     size = padded(dimension)
@@ -32,7 +31,7 @@ def add_rotated(vector: Array, matrix: Array, dimension: int, z: Array) -> None:
             z[j] += upper + (c * matrix[row_c + j] + d * matrix[row_d + j])
 
 
-@njit(**PART)
+@kernel(numeric=True, inline=True)
 def rotate(vector: Array, matrix: Array, dimension: int, z: Array) -> None:
     """Write z_j = sum_i vector_i M[i, j]."""
     for j in range(padded(dimension)):

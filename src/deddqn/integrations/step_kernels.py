@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
-
-from deddqn.compiled import ENGINE, copy, fill
+from deddqn._jit import copy, fill, kernel
 from deddqn.de.state import Count, Mark
 from deddqn.engine.lane_kernels import next_lane
 from deddqn.engine.loop import evaluate_population
@@ -15,7 +13,7 @@ NO_ACTION = -1
 """The "action" of a lane that is only observed: one that has just begun its run."""
 
 
-@njit(**ENGINE)
+@kernel("none(float64[:,::1], int64[::1], int64[::1], float64[::1], boolean[::1], float32[:,::1])")
 def step_lanes(arenas, turn, actions, rewards, ends, states):
     """Apply one operator per lane (or `NO_ACTION`), and observe the decision that follows.
 
@@ -27,23 +25,23 @@ def step_lanes(arenas, turn, actions, rewards, ends, states):
         lane = next_lane(turn)
         if lane >= len(arenas):
             break
-        arena = arenas[lane]
-        core, search, observer = open_episode(arena)
+        run = arenas[lane].ctypes.data
+        core, search, observer = open_episode(run)
         counts = search.counts
         rewards[lane] = 0.0
-        evaluate_population(arena)
-        if actions[lane] != NO_ACTION and observe(arena) >= 0:
-            act(arena, actions[lane])
-            rewards[lane] = core.rewards[evaluate_proposed(arena)]
-            evaluate_population(arena)
+        evaluate_population(run)
+        if actions[lane] != NO_ACTION and observe(run) >= 0:
+            act(run, actions[lane])
+            rewards[lane] = core.rewards[evaluate_proposed(run)]
+            evaluate_population(run)
         ends[lane] = actions[lane] != NO_ACTION and counts[Count.ENDED] != 0
-        if observe(arena) >= 0:
+        if observe(run) >= 0:
             copy(observer.features, states[lane])
         else:
             fill(states[lane], 0.0)
 
 
-@njit(**ENGINE)
+@kernel("none(float64[:,::1], int64[::1], float64[:,::1], float64[:,::1], int64[:,::1])")
 def report_lanes(arenas, turn, figures, points, applications):
     """Write what is known about every run.
 
@@ -54,7 +52,7 @@ def report_lanes(arenas, turn, figures, points, applications):
         lane = next_lane(turn)
         if lane >= len(arenas):
             break
-        search = open_episode(arenas[lane]).search
+        search = open_episode(arenas[lane].ctypes.data).search
         best = search.marks[Mark.F_BSF]
         figures[0, lane] = search.counts[Count.EVALUATIONS]
         figures[1, lane] = best

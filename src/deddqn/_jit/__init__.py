@@ -1,0 +1,65 @@
+"""Compiled code: kernels and the memory that they share, with numba only where something must be compiled.
+
+=================  ====================================================================================
+module             what it is about
+=================  ====================================================================================
+`kernels`          ``@kernel``: functions that run as machine code
+`pointers`         kernels and arrays by address
+`structs`          named arrays inside one flat array: the memory of a run
+`machine_code`     loading and calling entries
+`stored`           machine code in files: built with the package, or cached
+`compiler`         numba and LLVM: from kernels to machine code (imported only when needed)
+`lowering`         what numba has no words for, as LLVM code (imported only when needed)
+`build`            the machine code that the package ships (imported by the build)
+=================  ====================================================================================
+"""
+
+from deddqn._jit.kernels import Function, Intrinsic, Kernel, intrinsic, kernel, shared
+from deddqn._jit.mode import PLAIN
+from deddqn._jit.pointers import (
+    OBJECTIVE_SIGNATURE,
+    address_of,
+    call_objective,
+    call_python_object,
+    caller_of,
+    copy,
+    count_at,
+    doubles_at,
+    fill,
+    floats_at,
+    is_jitted,
+    linked,
+    objective_of_jitted,
+    part,
+    small_integers_at,
+)
+from deddqn._jit.structs import Field, Layout, Record, address_of_record
+
+__all__ = [
+    "OBJECTIVE_SIGNATURE",
+    "PLAIN",
+    "Field",
+    "Function",
+    "Intrinsic",
+    "Kernel",
+    "Layout",
+    "Record",
+    "address_of",
+    "address_of_record",
+    "call_objective",
+    "call_python_object",
+    "caller_of",
+    "copy",
+    "count_at",
+    "doubles_at",
+    "fill",
+    "floats_at",
+    "intrinsic",
+    "is_jitted",
+    "kernel",
+    "linked",
+    "objective_of_jitted",
+    "part",
+    "shared",
+    "small_integers_at",
+]
