@@ -10,6 +10,7 @@ from importlib import import_module
 import pytest
 
 import deddqn
+from deddqn.cli import COMMANDS
 
 LAZY = (
     *("deddqn", "deddqn.baselines", "deddqn.de", "deddqn.engine", "deddqn.problems"),
@@ -17,12 +18,17 @@ LAZY = (
 )
 EAGER = ("deddqn.features", "deddqn.policies", "deddqn.problems.cec2005", "deddqn.experiments.statistics")
 
+ANALYSIS = {"matplotlib", "pandas", "pyarrow", "scipy.stats", "torch"}
+SEARCHING = {*ANALYSIS, "multiprocessing", "rich", "safetensors", "scipy.optimize", "tyro"}
+"""What a search does not need to begin. (Not numba: modules of kernels import it to compile them.)"""
+HEAVY = {*SEARCHING, "numba", "numpy", "scipy"}
+
 
 def imported_by(code: str) -> set[str]:
     """The modules that a fresh process has imported after `code`."""
-    told = f"{code}\nimport sys; print(*sys.modules, file=sys.stderr)"
+    told = f"{code}\nimport sys\nprint('imported:', *sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, timeout=120, check=True)
-    return set(done.stderr.split())
+    return set(done.stderr.rpartition("imported:")[2].split())
 
 
 def test_every_package_is_listed():
@@ -64,3 +70,22 @@ def test_modules_are_attributes():
         "import deddqn\nassert deddqn.problems.get('cec2005:F1/d10').dimension == 10\ndeddqn.engine.optimizer.Optimizer"
     )
     imported_by(code)
+
+
+def test_the_package_imports_nothing_heavy():
+    assert not imported_by("import deddqn") & HEAVY
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"], ["no-such-command"]], ids=str)
+def test_help_imports_nothing_heavy(arguments: list[str]):
+    assert not imported_by(f"from deddqn.cli import main\nassert main({arguments!r}) in (0, 2)") & HEAVY
+
+
+def test_a_search_imports_what_it_uses():
+    assert not imported_by("from deddqn import Optimizer, load_policy, minimize") & SEARCHING
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command_imports_no_analysis(command: str):
+    code = f"from deddqn.cli import main\ntry:\n    main([{command!r}, '--help'])\nexcept SystemExit:\n    pass"
+    assert not imported_by(code) & ANALYSIS
