@@ -25,7 +25,8 @@ from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
 from deddqn.policies.files import read_policy_file
-from deddqn.training.provenance import versions
+from deddqn.training.provenance import LIBRARIES
+from deddqn.versions import installed
 
 RECORD = Path(__file__).resolve().parents[1] / "tests" / "training" / "recorded.safetensors"
 TOLERANCE = 1e-6
@@ -36,8 +37,7 @@ Weights = Mapping[str, np.ndarray]
 
 def machine() -> dict[str, str]:
     """What the last bits of a training depend on."""
-    libraries = {name: value for name, value in versions().items() if name in ("numpy", "numba", "torch")}
-    return libraries | {
+    return installed(LIBRARIES) | {
         "machine": platform.machine(),
         "processor": str(binding.get_host_cpu_name()),
         "vectors": str(torch.backends.cpu.get_cpu_capability()),

@@ -63,7 +63,7 @@ def test_interrupted_in_training_and_in_comparison(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("deddqn.cli.transfer.run_experiment", interrupted)
+        patch.setattr("deddqn.experiments.runner.run_experiment", interrupted)
         assert transfer(out, CEC[:1], CEC[1:], *SEARCH) == 130
     assert transfer(out, CEC[:1], CEC[1:], *SEARCH) == 0
     assert "trained already" in capsys.readouterr().out

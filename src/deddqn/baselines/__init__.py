@@ -1,15 +1,33 @@
 """Other optimisers on the same problems: what a method of a comparison is, and adapters of foreign libraries."""
 
-from deddqn.baselines.method import (
-    BudgetedObjective,
-    BudgetExhausted,
-    Method,
-    SearchOver,
-    TargetReached,
-    Trajectory,
-    checkpoints,
-)
-from deddqn.baselines.registry import baseline_names, check_installed, load_baseline
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deddqn.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from deddqn.baselines.method import (
+        BudgetedObjective,
+        BudgetExhausted,
+        Method,
+        SearchOver,
+        TargetReached,
+        Trajectory,
+        checkpoints,
+    )
+    from deddqn.baselines.registry import baseline_names, check_installed, load_baseline
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "deddqn.baselines.method": (
+                *("BudgetedObjective", "BudgetExhausted", "Method", "SearchOver", "TargetReached", "Trajectory"),
+                "checkpoints",
+            ),
+            "deddqn.baselines.registry": ("baseline_names", "check_installed", "load_baseline"),
+        },
+    )
 
 __all__ = [
     "BudgetExhausted",

@@ -1,12 +1,13 @@
-"""The command line: parsing only. Every command is a module with a dataclass `Options` and ``run(options)``."""
+"""The command line: parsing only. Every command is a module with a dataclass `Options` and ``run(options)``.
+
+What only `run` needs and takes long to import (pandas, scipy.stats, drawing) is imported there, not for ``--help``.
+"""
 
 from __future__ import annotations
 
 import importlib
 import sys
 from collections.abc import Sequence
-
-from deddqn.names import suggestion
 
 COMMANDS = {
     "minimize": "minimise a benchmark problem or a function of yours",
@@ -23,6 +24,7 @@ COMMANDS = {
     "animate": "a population on a contour, coloured by the strategies that made it",
     "transfer": "train on one suite, then compare the policy with others on another, with the report",
     "score": "what policies earn and how they end, on the training functions",
+    "about": "versions, machine and compiled code, for reports of errors",
 }
 """Name -> what it does; the module is ``deddqn.cli.<name>``, imported only when the command is used."""
 
@@ -40,6 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     command = given[0]
     if command not in COMMANDS:
+        from deddqn.names import suggestion
+
         print(
             f"deddqn: unknown command {command!r}; {suggestion(command, COMMANDS)}see 'deddqn --help'", file=sys.stderr
         )
@@ -49,17 +53,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         module = importlib.import_module(f"deddqn.cli.{command.replace('-', '_')}")
     except ModuleNotFoundError as error:
-        print(f"deddqn {command}: needs {error.name}: pip install 'deddqn[report,baselines]'", file=sys.stderr)
-        return 2
+        return _missing(command, error)
     options = tyro.cli(module.Options, prog=f"deddqn {command}", description=COMMANDS[command], args=given[1:])
     try:
         return int(module.run(options) or 0)
+    except ModuleNotFoundError as error:
+        return _missing(command, error)
     except (ValueError, KeyError, ImportError, OSError) as error:
         print(f"deddqn {command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"deddqn {command}: interrupted", file=sys.stderr)
         return 130
+
+
+def _missing(command: str, error: ModuleNotFoundError) -> int:
+    print(f"deddqn {command}: needs {error.name}: pip install 'deddqn[report,baselines]'", file=sys.stderr)
+    return 2
 
 
 def _help() -> str:

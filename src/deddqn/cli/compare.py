@@ -10,8 +10,6 @@ import tyro
 from rich.console import Console
 
 from deddqn.experiments.plan import PAPER_BUDGET, PAPER_RUNS, Experiment, experiment, preset
-from deddqn.experiments.progress import live
-from deddqn.experiments.runner import run_experiment
 from deddqn.integrations.logs import LOGS
 from deddqn.names import unknown_name
 from deddqn.problems import SUITES
@@ -60,6 +58,9 @@ def plan_of(options: Options) -> Experiment:
 
 def run(options: Options) -> int:
     """Run the experiment; status 1 if a run failed."""
+    from deddqn.experiments.progress import live
+    from deddqn.experiments.runner import run_experiment
+
     console = Console()
     what = plan_of(options)
     console.print(what.plan.describe(), markup=False)

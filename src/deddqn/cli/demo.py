@@ -12,9 +12,6 @@ from rich.console import Console
 
 from deddqn.engine import minimize, plot
 from deddqn.experiments.plan import experiment
-from deddqn.experiments.progress import live
-from deddqn.experiments.report import write_report
-from deddqn.experiments.runner import run_experiment
 from deddqn.policies import policy_names
 from deddqn.problems import get
 from deddqn.problems.packages import need
@@ -34,6 +31,10 @@ class Options:
 
 def run(options: Options) -> int:
     """Compare, report, draw; say where to look."""
+    from deddqn.experiments.progress import live
+    from deddqn.experiments.report import write_report
+    from deddqn.experiments.runner import run_experiment
+
     console = Console()
     need("matplotlib", "the pictures of the demo", "report")
     folder = options.out / "comparison"

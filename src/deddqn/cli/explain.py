@@ -9,8 +9,6 @@ from typing import Annotated
 import tyro
 from rich.console import Console
 
-from deddqn.experiments.explain import Request, draw_page, explain, findings, write_page
-from deddqn.experiments.progress import steps
 from deddqn.experiments.scoring import TRAINING_SUITE
 
 
@@ -35,6 +33,9 @@ class Options:
 
 def run(options: Options) -> int:
     """Explain, write, and say the most important."""
+    from deddqn.experiments.explain import Request, draw_page, explain, findings, write_page
+    from deddqn.experiments.progress import steps
+
     if options.redraw is not None:
         if options.policy is not None:
             raise ValueError(f"--redraw takes everything from its folder; leave out the policy {options.policy!r}")

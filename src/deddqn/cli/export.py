@@ -9,9 +9,6 @@ from typing import Annotated, Literal
 
 import tyro
 
-from deddqn.experiments.export import stored_rows, write_csv
-from deddqn.integrations.ioh_files import write_ioh_logs
-
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -25,6 +22,9 @@ class Options:
 
 def run(options: Options) -> int:
     """Write the file or folder and say what is there."""
+    from deddqn.experiments.export import stored_rows, write_csv
+    from deddqn.integrations.ioh_files import write_ioh_logs
+
     if options.format == "ioh":
         if options.trajectories:
             raise ValueError("--trajectories is for CSV: IOHprofiler files always hold them")

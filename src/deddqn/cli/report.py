@@ -8,8 +8,6 @@ from typing import Annotated
 
 import tyro
 
-from deddqn.experiments.report import write_report
-
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -26,6 +24,8 @@ class Options:
 
 def run(options: Options) -> int:
     """Write the report and say where it is."""
+    from deddqn.experiments.report import write_report
+
     page = write_report(
         options.folder, options.out, figures=options.figures, methods=options.methods, control=options.control
     )

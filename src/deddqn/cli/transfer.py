@@ -17,9 +17,6 @@ from deddqn.cli.train import Settings, settings_of
 from deddqn.de.config import DEConfig
 from deddqn.experiments.contestants import problems_of
 from deddqn.experiments.plan import PAPER_RUNS, Experiment, experiment
-from deddqn.experiments.progress import live
-from deddqn.experiments.report import check_drawing, write_report
-from deddqn.experiments.runner import run_experiment
 from deddqn.policies.files import read_policy_file
 from deddqn.problems import Problem
 from deddqn.training.config import TrainingConfig
@@ -50,6 +47,8 @@ def run(options: Options) -> int:
     check_unseen(trained_on, problems_of(options.test))
     planned(options, config, options.methods)  # what is wrong with the comparison is said before the training
     if options.figures:
+        from deddqn.experiments.report import check_drawing
+
         check_drawing()
     console = Console()
     policy = policy_path(options.out, config)
@@ -118,6 +117,10 @@ def _train(options: Options, config: TrainingConfig | SearchConfig, policy: Path
 
 
 def _compare(options: Options, config: TrainingConfig | SearchConfig, policy: Path, console: Console) -> int:
+    from deddqn.experiments.progress import live
+    from deddqn.experiments.report import write_report
+    from deddqn.experiments.runner import run_experiment
+
     folder = options.out / "comparison"
     what = planned(options, config, (str(policy), *options.methods))
     console.print(what.plan.describe(), markup=False)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from deddqn.versions import installed
 
 PACKAGES = ("numpy", "numba", "scipy")
 MISSING = "missing"
@@ -27,10 +28,7 @@ def code_digest() -> str:
 @cache
 def version_of(package: str) -> str:
     """The version of a package that is installed here."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return MISSING
+    return installed([package]).get(package, MISSING)
 
 
 def versions(packages: Iterable[str] = ()) -> dict[str, str]:

@@ -1,6 +1,18 @@
 """The search of Sect. 2.1: a portfolio of mutation strategies, and the kernels draw, propose and settle."""
 
-from deddqn.de.config import DEConfig
-from deddqn.de.portfolio import BEYOND, PAPER, Entry, Portfolio
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deddqn.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from deddqn.de.config import DEConfig
+    from deddqn.de.portfolio import BEYOND, PAPER, Entry, Portfolio
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {"deddqn.de.config": ("DEConfig",), "deddqn.de.portfolio": ("BEYOND", "PAPER", "Entry", "Portfolio")},
+    )
 
 __all__ = ["BEYOND", "PAPER", "DEConfig", "Entry", "Portfolio"]

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import pickle
 import signal
 import time
 import traceback
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deddqn.engine.arguments import whole_number
 from deddqn.problems.python_objective import as_value
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 TASK_SECONDS = 0.005  # cheap points travel to the workers in bundles that take about so long
 TASKS_PER_WORKER = 4  # ... but never so large that workers wait for the last one
@@ -85,6 +86,9 @@ class Evaluator:
 
     def __enter__(self) -> Evaluator:
         if self._processes:
+            import multiprocessing
+            from concurrent.futures import ProcessPoolExecutor
+
             # Forked workers inherit the function, so lambdas and closures need no pickling.
             methods = multiprocessing.get_all_start_methods()
             context = multiprocessing.get_context("fork" if "fork" in methods else None)

@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import OptimizeResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from scipy.optimize import OptimizeResult
 
 
 class RunCurves(NamedTuple):
@@ -23,7 +23,7 @@ class RunCurves(NamedTuple):
 
 def run_curves(result: OptimizeResult) -> RunCurves:
     """The curves of a result that was made with ``history=True``."""
-    if not isinstance(result, OptimizeResult) or "history" not in result:
+    if getattr(result, "history", None) is None:
         raise ValueError("result must have a history: call minimize(..., history=True)")
     counts = np.asarray(result.history.strategy_counts, dtype=np.float64).reshape(-1, len(result.strategies))
     totals = np.maximum(counts.sum(axis=1, keepdims=True), 1.0)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import OptimizeResult
 
 from deddqn.de.state import Count, Mark
+from deddqn.engine.result import Result
 from deddqn.engine.run import Run
 
 
@@ -36,9 +36,9 @@ class History:
             "strategy_counts": np.diff(totals, axis=0) if len(totals) else totals,
         }
 
-    def result(self) -> OptimizeResult:
+    def result(self) -> Result:
         """The rows with attribute access."""
-        return OptimizeResult(self.arrays())
+        return Result(self.arrays())
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> History:

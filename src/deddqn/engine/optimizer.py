@@ -6,10 +6,9 @@ import inspect
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import OptimizeResult
 
 from deddqn.de.config import SMALLEST_POPULATION, config_for
 from deddqn.de.state import Count, End, Mark
@@ -29,10 +28,14 @@ from deddqn.engine.arguments import (
 from deddqn.engine.driver import Drive
 from deddqn.engine.episode import EpisodeSpec
 from deddqn.engine.history import History
+from deddqn.engine.result import Result
 from deddqn.engine.run import Run
 from deddqn.names import suggests_keywords
 from deddqn.policies.policy import Policy
 from deddqn.problems.problem import Problem
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 _MESSAGES = {
     "maxfun": "All {maxfun} evaluations are used.",
@@ -276,7 +279,7 @@ class Optimizer:
         search = self._run.search
         stopped = self.stop()
         found = bool(np.isfinite(self._run.best_value))
-        result = OptimizeResult(
+        result = Result(
             x=(search.best_point if self._run.evaluations else search.parents[0]).copy(),
             fun=self._run.best_value,
             nfev=self._run.evaluations,
@@ -292,7 +295,7 @@ class Optimizer:
             seed=self.seed,
         )
         if self._history is not None:
-            result.history = self._history.result()
+            result["history"] = self._history.result()
         return result
 
     def _result_message(self, stopped: dict[str, str], found: bool) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import Bounds, OptimizeResult
-from scipy.optimize import minimize as local_minimize
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 LARGE = 1e300  # what L-BFGS-B is told where there is no finite value
 
@@ -44,6 +46,9 @@ class Polish:
 
     def improve(self, result: OptimizeResult, *, stoppable: bool = False) -> OptimizeResult:
         """Improve `result`; Ctrl-C ends it with what was found if `stoppable`, else it raises."""
+        from scipy.optimize import Bounds
+        from scipy.optimize import minimize as local_minimize
+
         self.best_point, self.best_value = result.x, result.fun
         interrupted = ""
         try:

@@ -5,9 +5,9 @@ The names below are imported when they are used: tuning needs neither pandas nor
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from deddqn.lazy import lazy_names
 from deddqn.problems.packages import need
 
 if TYPE_CHECKING:
@@ -15,6 +15,22 @@ if TYPE_CHECKING:
     from deddqn.experiments.report import write_report
     from deddqn.experiments.runner import Outcome, compare, run_experiment
     from deddqn.experiments.store import Store, StoreError
+else:
+
+    def _check() -> None:
+        for package in ("pandas", "pyarrow"):
+            need(package, "comparisons", "report")
+
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "deddqn.experiments.plan": ("Experiment", "Job", "Plan", "experiment", "preset"),
+            "deddqn.experiments.report": ("write_report",),
+            "deddqn.experiments.runner": ("Outcome", "compare", "run_experiment"),
+            "deddqn.experiments.store": ("Store", "StoreError"),
+        },
+        before=_check,
+    )
 
 __all__ = [
     "Experiment",
@@ -29,19 +45,3 @@ __all__ = [
     "run_experiment",
     "write_report",
 ]
-
-_HOMES = {
-    "plan": ("Experiment", "Job", "Plan", "experiment", "preset"),
-    "report": ("write_report",),
-    "runner": ("Outcome", "compare", "run_experiment"),
-    "store": ("Store", "StoreError"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            for package in ("pandas", "pyarrow"):
-                need(package, "comparisons", "report")
-            return getattr(importlib.import_module(f"deddqn.experiments.{home}"), name)
-    raise AttributeError(f"module 'deddqn.experiments' has no attribute {name!r}")

@@ -7,7 +7,6 @@ import math
 import platform
 from dataclasses import dataclass, field, fields
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from typing import Any
 
@@ -15,22 +14,16 @@ import numpy as np
 import pyarrow as pa
 
 from deddqn.experiments.plan import Job
+from deddqn.versions import versions
 
 OK, FLAGGED, FAILED = "ok", "flagged", "failed"
 
 
 @cache
-def versions() -> str:
+def versions_here() -> str:
     """The versions that results depend on, as JSON."""
-    from deddqn import __version__
-
-    found = {"deddqn": __version__, "python": platform.python_version(), "machine": platform.machine()}
-    for package in ("numpy", "numba", "scipy", "cma", "minionpy"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return json.dumps(found, sort_keys=True)
+    found = versions(("numpy", "numba", "scipy", "cma", "minionpy"))
+    return json.dumps({**found, "machine": platform.machine()}, sort_keys=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +45,7 @@ class Run:
     cpu_seconds: float = math.nan
     non_finite: int = 0
     traceback: str = ""
-    versions: str = field(default_factory=versions)
+    versions: str = field(default_factory=versions_here)
     checkpoints: list[int] = field(default_factory=list)
     best: list[float] = field(default_factory=list)
     operators: list[str] = field(default_factory=list)

@@ -12,7 +12,6 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from deddqn.experiments.scoring import TRAINING_SUITE, Arena, Spreader, places, 
 from deddqn.names import check_whole_number, unknown_name
 from deddqn.policies.adaptive import ADAPTIVE, default_parameters
 from deddqn.problems.packages import need
+from deddqn.versions import installed
 
 FINALISTS = 4
 FINAL_REPEATS, CHECK_REPEATS = 10_000, 20_000  # first repeats of the final and of the check
@@ -184,7 +184,7 @@ def decide(tuning: Tuning, study: Any) -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
-    return {"deddqn": deddqn.__version__, **{library: version(library) for library in LIBRARIES}}
+    return {"deddqn": deddqn.__version__, **installed(LIBRARIES)}
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from deddqn.de.config import check_own
 from deddqn.de.portfolio import Portfolio
@@ -42,6 +40,8 @@ def write_policy_file(
 
     `de` are the settings that the policy needs (see `deddqn.de.config.OWN_SETTINGS`), where they are not the paper's.
     """
+    from safetensors.numpy import save_file
+
     facts = {
         "format": FORMAT,
         "kind": kind,
@@ -64,6 +64,8 @@ def write_policy_file(
 
 def read_policy_file(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The tensors and the facts of a policy file."""
+    from safetensors import SafetensorError, safe_open
+
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}

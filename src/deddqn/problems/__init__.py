@@ -1,6 +1,21 @@
 """What is optimised: benchmark functions by name, and functions of the user."""
 
-from deddqn.problems.problem import Objective, Problem
-from deddqn.problems.registry import SUITES, get, problem_names, suite
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deddqn.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from deddqn.problems.problem import Objective, Problem
+    from deddqn.problems.registry import SUITES, get, problem_names, suite
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "deddqn.problems.problem": ("Objective", "Problem"),
+            "deddqn.problems.registry": ("SUITES", "get", "problem_names", "suite"),
+        },
+    )
 
 __all__ = ["SUITES", "Objective", "Problem", "get", "problem_names", "suite"]

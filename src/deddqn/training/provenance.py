@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +12,10 @@ import numpy as np
 import deddqn
 from deddqn.problems import Problem
 from deddqn.training.config import PRESETS, TrainingConfig
+from deddqn.versions import versions
+
+LIBRARIES = ("numpy", "numba", "torch")
+"""What the numbers may depend on."""
 
 CURVE_POINTS = 200  # of the learning curve that goes into a policy file
 
@@ -33,17 +35,6 @@ def commit() -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() or None if done.returncode == 0 else None
-
-
-def versions() -> dict[str, str]:
-    """What the numbers may depend on."""
-    found = {"deddqn": deddqn.__version__, "python": platform.python_version()}
-    for package in ("numpy", "numba", "torch"):
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
 
 
 def deviations(config: TrainingConfig) -> dict[str, list[Any]]:
@@ -66,6 +57,6 @@ def provenance_of(config: TrainingConfig, problems: Sequence[Problem], **facts: 
         "deviations": deviations(config),
         "problems": [problem.name for problem in problems],
         "commit": commit(),
-        "versions": versions(),
+        "versions": versions(LIBRARIES),
         **facts,
     }

@@ -33,8 +33,9 @@ from deddqn.training.evaluate import (
     reference_errors,
 )
 from deddqn.training.log import TrainingLog
-from deddqn.training.provenance import commit, versions
+from deddqn.training.provenance import LIBRARIES, commit
 from deddqn.training.settings import RunSettings, check, from_values, to_values
+from deddqn.versions import versions
 
 VALIDATION = HELD_OUT + 500_000_000
 """Repeats that decide which generation's mean is kept; neither searched on nor reported."""
@@ -286,7 +287,7 @@ class Search:
             "facts": FACTS,
             "first": _listed(self._policy_at(self.first)) if self.config.start else None,
             "commit": commit(),
-            "versions": versions(),
+            "versions": versions(LIBRARIES),
             "rank_score": self.best_score,
             "curve": self.curve,
         }

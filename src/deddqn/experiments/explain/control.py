@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import rankdata
 
 from deddqn.de.config import DEConfig, config_for
 from deddqn.de.portfolio import PAPER
@@ -212,6 +211,8 @@ def best_fixed(runs: Sequence[Errors]) -> tuple[dict[str, int], int]:
 
     `runs` are the errors of the fixed strategies, by operator; runs of a problem are ranked together.
     """
+    from scipy.stats import rankdata
+
     problems = list(runs[0])
     ranks = np.empty((len(problems), len(runs)))
     for row, problem in zip(ranks, problems, strict=True):

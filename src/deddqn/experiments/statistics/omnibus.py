@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2, f, studentized_range
 
 from deddqn.experiments.statistics.ranks import Known, mean_ranks, rank_table
 
@@ -36,6 +35,8 @@ def friedman(means: np.ndarray, known: Known = True) -> Friedman:
 
 def friedman_of_ranks(ranks: np.ndarray, problems: int, correction: float = 1.0) -> Friedman:
     """The test from mean ranks over so many problems."""
+    from scipy.stats import chi2, f
+
     k, n = len(ranks), problems
     if k < 2 or n < 1 or correction <= 0.0:
         return Friedman(k, n, 0.0, 1.0, 0.0, 1.0)
@@ -53,5 +54,7 @@ def friedman_of_ranks(ranks: np.ndarray, problems: int, correction: float = 1.0)
 
 def critical_difference(methods: int, problems: int, alpha: float = 0.05) -> float:
     """Nemenyi: two mean ranks differ significantly when they are at least this far apart (Demsar 2006)."""
+    from scipy.stats import studentized_range
+
     q = float(studentized_range.ppf(1.0 - alpha, methods, np.inf)) / math.sqrt(2.0)
     return q * math.sqrt(methods * (methods + 1.0) / (6.0 * problems))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import mannwhitneyu, ttest_ind_from_stats
 
 from deddqn.experiments.statistics.posthoc import holm
 from deddqn.experiments.statistics.ranks import Samples
@@ -55,6 +54,8 @@ def a12(lower: np.ndarray, other: np.ndarray) -> float:
 
 def mann_whitney(first: np.ndarray, second: np.ndarray) -> float:
     """The two-sided p-value; 1 where all values are the same."""
+    from scipy.stats import mannwhitneyu
+
     together = np.concatenate([first, second])
     if np.all(together == together[0]):
         return 1.0
@@ -88,6 +89,8 @@ def win_tie_loss(results: Sequence[PairResult]) -> WinTieLoss:
 
 def welch(sample: np.ndarray, mean: float, std: float, n: int) -> float:
     """Two-sided p-value of Welch's t-test of a sample against a published mean and std of n runs."""
+    from scipy.stats import ttest_ind_from_stats
+
     own_mean, own_std = float(np.mean(sample)), float(np.std(sample, ddof=1)) if sample.size > 1 else 0.0
     if sample.size < 2 or not math.isfinite(own_mean):
         return math.nan

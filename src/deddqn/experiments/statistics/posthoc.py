@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,8 @@ def holm(p_values: Sequence[float] | np.ndarray) -> np.ndarray:
 
 def li(methods: Sequence[str], ranks: Sequence[float] | np.ndarray, problems: int, control: str) -> list[PostHoc]:
     """Table 5: ``|R_i - R_c| / sqrt(k (k + 1) / (6 N))``, two-sided normal p, adjusted; smallest p first."""
+    from scipy.stats import norm
+
     k, at = len(methods), list(methods).index(control)
     unit = math.sqrt(k * (k + 1.0) / (6.0 * problems))
     others = [i for i in range(k) if i != at]

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import rankdata
 
 SOLVED = 1e-8
 """Errors below this count as 0 in ranks and tests."""
@@ -73,6 +72,8 @@ class MeanRank:
 
 def rank_table(means: np.ndarray, known: Known = True) -> np.ndarray:
     """Ranks per problem, (methods, problems): 1 is the lowest mean error, ties share."""
+    from scipy.stats import rankdata
+
     return np.asarray(rankdata(solved_is_zero(means, known), axis=0))
 
 
@@ -85,6 +86,8 @@ def bootstrap_ranks(
     samples: Samples, *, resamples: int = 2000, confidence: float = 0.95, seed: int = 0
 ) -> list[MeanRank]:
     """Mean ranks, best first, with percentile intervals: runs are drawn anew within every cell."""
+    from scipy.stats import rankdata
+
     rng = np.random.default_rng(seed)
     problems = samples.complete_problems
     drawn = np.empty((len(samples.methods), len(problems), resamples))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import OptimizeResult
 
 from deddqn.engine.arguments import choose_policy, flag, population_of, whole_number
 from deddqn.engine.evaluators import is_parallel
@@ -17,6 +16,9 @@ from deddqn.names import suggests_keywords
 from deddqn.policies.policy import Policy
 from deddqn.problems.problem import Problem
 from deddqn.problems.python_objective import as_value
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 
 @suggests_keywords
