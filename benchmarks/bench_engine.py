@@ -15,7 +15,6 @@ from scipy.optimize import differential_evolution
 
 from benchmarks.bars import Bar, print_bars
 from deddqn import EpisodeSpec, Lanes, Problem, load_policy
-from deddqn.compiled import NUMERIC
 from deddqn.de.config import config_for
 from deddqn.policies import CompiledPolicy, network_policy
 from deddqn.problems import suite
@@ -41,7 +40,7 @@ print(int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[
 """Not `ru_maxrss`: what a child inherits there is the peak of the process that started it."""
 
 
-@njit(**{**NUMERIC, "cache": False})
+@njit(fastmath={"contract", "reassoc", "nsz", "arcp"})
 def rastrigin(x):
     """Rastrigin's function, as a user would compile it."""
     total = 0.0

@@ -9,9 +9,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from deddqn.compiled import ENGINE
+from deddqn._jit import kernel
 from deddqn.de import DEConfig, Portfolio
 from deddqn.de.bounds import repair
 from deddqn.de.settle import generation_is_over
@@ -28,37 +27,36 @@ from deddqn.policies import fixed
 from deddqn.problems import Problem
 from deddqn.rewards import r1, r2, r3
 
-_LOCAL = {**ENGINE, "cache": False}
 _NO_SETUP = np.zeros(0)
 
 
-@njit(**_LOCAL)
-def write_state_of(arena, i):
+@kernel
+def write_state_of(run, i):
     """The features of individual `i`, whose donors are already written."""
-    _, search, observer = open_episode(arena)
+    _, search, observer = open_episode(run)
     write_landscape(search, observer, i)
 
 
-@njit(**_LOCAL)
-def mutate_as(arena, i, op):
+@kernel
+def mutate_as(run, i, op):
     """Write the mutant of individual `i`."""
-    search = open_episode(arena).search
+    search = open_episode(run).search
     best = search.counts[Count.BEST]
     mutate(search.strategy[op], search.parents, i, search.donors[i], best, search.scale[op], search.trials[i])
 
 
-@njit(**_LOCAL)
-def repair_trial(arena, i):
+@kernel
+def repair_trial(run, i):
     """Bring the trial of individual `i` into the bounds."""
-    search = open_episode(arena).search
+    search = open_episode(run).search
     how = search.counts[Count.REPAIR]
     repair(how, search.trials[i], search.parents[i], search.search_lower, search.search_upper)
 
 
-@njit(**_LOCAL)
-def settle_now(arena, i, value):
+@kernel
+def settle_now(run, i, value):
     """Settle a trial at once, also in deferred mode, where the loop waits for the whole generation."""
-    episode = open_episode(arena)
+    episode = open_episode(run)
     note_told(episode.search, i, value)
     settle(episode, i)
     if generation_is_over(episode.search):
@@ -136,29 +134,29 @@ class EngineRun:
 
     def initialise(self, population: Any, values: Any) -> None:
         self.search.parents[:] = population
-        start(self.arena, False)
+        start(self.arena.ctypes.data, False)
         for i, value in enumerate(values):
             if self.ended:
                 break
-            tell_value(self.arena, i, float(value))
+            tell_value(self.arena.ctypes.data, i, float(value))
 
     def features(self, i: int, donors: Any) -> np.ndarray:
         self.search.donors[i] = donors
-        write_state_of(self.arena, i)
+        write_state_of(self.arena.ctypes.data, i)
         return self.episode.observer.features.copy()
 
     def trial(self, i: int, donors: Any, op: int, crossover_mask: Any) -> np.ndarray:
         self.search.donors[i] = donors
-        mutate_as(self.arena, i, op)
+        mutate_as(self.arena.ctypes.data, i, op)
         kept = ~np.asarray(crossover_mask)
         self.search.trials[i, kept] = self.search.parents[i, kept]
-        repair_trial(self.arena, i)
+        repair_trial(self.arena.ctypes.data, i)
         return self.search.trials[i].copy()
 
     def commit(self, i: int, op: int, trial_point: Any, value: float) -> dict[str, float | None]:
         self.search.trials[i] = trial_point
         self.search.choices[i] = op
-        settle_now(self.arena, i, value)
+        settle_now(self.arena.ctypes.data, i, value)
         return rewards_of(self.episode)
 
     def _count(self, which: Count) -> int:

@@ -7,12 +7,9 @@ from enum import IntEnum
 import numpy as np
 from numba import njit
 
-from deddqn.compiled import ENGINE
 from deddqn.policies.kernels import PolicyKernels
 from deddqn.policies.policy import CompiledPolicy
 from deddqn.streams import integer_below
-
-_LOCAL = {**ENGINE, "cache": False}
 
 
 class Slot(IntEnum):
@@ -36,7 +33,7 @@ class Slot(IntEnum):
     FIRST_FEATURE = 15
 
 
-@njit(**_LOCAL)
+@njit(error_model="numpy")
 def reset(setup, memory, n_ops, n_pop):
     memory[Slot.RESETS] += 1.0
     memory[Slot.N_OPS] = n_ops
@@ -44,7 +41,7 @@ def reset(setup, memory, n_ops, n_pop):
     return 0
 
 
-@njit(**_LOCAL)
+@njit(error_model="numpy")
 def choose(setup, memory, features, stream, n_ops, i):
     """Any operator, or after a reward (every `setup[0]`-th time) the rewarded one again."""
     memory[Slot.CHOICES] += 1.0
@@ -56,7 +53,7 @@ def choose(setup, memory, features, stream, n_ops, i):
     return drawn
 
 
-@njit(**_LOCAL)
+@njit(error_model="numpy")
 def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
     memory[Slot.LESSONS] += 1.0
     memory[Slot.LAST_I] = i
@@ -70,7 +67,7 @@ def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
     return 0
 
 
-@njit(**_LOCAL)
+@njit(error_model="numpy")
 def end_generation(setup, memory):
     memory[Slot.GENERATIONS] += 1.0
     return 0

@@ -11,7 +11,6 @@ import json
 import numpy as np
 from numba import njit
 
-from deddqn.compiled import ENGINE
 from deddqn.de import BEYOND, DEConfig, Portfolio
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.engine.memory import view_episode
@@ -25,7 +24,7 @@ CROSSED = Portfolio(
 )
 
 
-@njit(**{**ENGINE, "cache": False})
+@njit(error_model="numpy")
 def bumpy(x, data, work, gauss):
     """A polynomial with a hole of NaN and a hole of huge values; reads data, uses work and noise."""
     total = 0.0

@@ -292,14 +292,14 @@ class Comparison:
         problem = self.spec.problem
         drawn = RawStream(self.search.streams[Stream.INIT])
         population = drawn.population(self.scenario.population, problem.lower, problem.upper)
-        start(self.arena, True)
+        start(self.arena.ctypes.data, True)
         equal(self.search.parents, population, "initial population")
         values = [self.scenario.objective(point) for point in population]
         self.reference.initialise(population, values)
         while not self.search.counts[Count.INITIALISED]:
             i = int(self.search.counts[Count.TOLD])
-            assert ask_points(self.arena) > i
-            tell_value(self.arena, i, values[i])
+            assert ask_points(self.arena.ctypes.data) > i
+            tell_value(self.arena.ctypes.data, i, values[i])
         compare_marks(self.episode, self.reference, "initial")
         compare_generation(self.episode, self.reference, "initial")
 
@@ -326,28 +326,28 @@ class Comparison:
         compare_after_settling(self.episode, self.reference, where)
 
     def step_sequential(self) -> None:
-        i = observe(self.arena)
-        assert ask_points(self.arena) == i + 1
+        i = observe(self.arena.ctypes.data)
+        assert ask_points(self.arena.ctypes.data) == i + 1
         point = self.decide(i)
         value = self.scenario.objective(point)
-        tell_value(self.arena, i, value)
+        tell_value(self.arena.ctypes.data, i, value)
         self.check_settled(i, point, value)
         compare_generation(self.episode, self.reference, f"after individual {i}")
 
     def step_deferred(self) -> None:
         """One generation; its values come in any order and are settled in the order of the individuals."""
-        size = ask_points(self.arena)
+        size = ask_points(self.arena.ctypes.data)
         assert size == self.reference.decisions_left
         points = [self.decide(i) for i in range(size)]
         values = [self.scenario.objective(point) for point in points]
         for i in self.order.permutation(size):
-            assert settle_next(self.arena) == -1
-            note_value(self.arena, i, values[i])
+            assert settle_next(self.arena.ctypes.data) == -1
+            note_value(self.arena.ctypes.data, i, values[i])
         for i in range(size):
             compare_generation(self.episode, self.reference, "before the end of the generation")
-            assert settle_next(self.arena) == i
+            assert settle_next(self.arena.ctypes.data) == i
             self.check_settled(i, points[i], values[i])
-        assert finish_if_over(self.arena)
+        assert finish_if_over(self.arena.ctypes.data)
         compare_generation(self.episode, self.reference, "after the generation")
 
     def run(self) -> None:
@@ -404,14 +404,14 @@ def test_the_fused_loop_is_the_stepped_one(deferred: bool) -> None:
     lanes = Lanes([spec], threads=1)
     arena = np.zeros(spec.size)
     write_episode(spec, arena)
-    start(arena, True)
+    start(arena.ctypes.data, True)
     search = view_episode(arena).search
-    while size := ask_points(arena):
+    while size := ask_points(arena.ctypes.data):
         told, settled = int(search.counts[Count.TOLD]), int(search.counts[Count.EVALUATIONS])
         points = search.trials if search.counts[Count.INITIALISED] else search.parents
         for i in reversed(range(told, size)):  # one point, or a generation from its last to its first
             assert search.counts[Count.EVALUATIONS] == settled
-            tell_value(arena, i, problem(points[i]))
+            tell_value(arena.ctypes.data, i, problem(points[i]))
         lanes.advance(int(search.counts[Count.EVALUATIONS]))
         assert lanes.evaluations[0] == search.counts[Count.EVALUATIONS] == settled + size - told
     lanes.advance()

@@ -119,24 +119,24 @@ def test_every_run(spec: EpisodeSpec) -> None:
     arena = np.full(spec.size, np.nan)
     write_episode(spec, arena)
     _, search, observer = view_episode(arena)
-    start(arena, True)
+    start(arena.ctypes.data, True)
     problem, tape = spec.problem, spec.problem.objective.python.function
     best, seen, population, initial = math.inf, 0, spec.config.population_size, 0
     while not search.counts[Count.ENDED]:
         population = check_sizes(spec, search, population)
         check_means(search)
         check_distribution(search)
-        if (i := observe(arena)) >= 0:
+        if (i := observe(arena.ctypes.data)) >= 0:
             check_features(observer.features, len(spec.portfolio))
             check_donors(search.donors[i], i, population)
-        asked, place = ask_points(arena), int(search.counts[Count.TOLD])
+        asked, place = ask_points(arena.ctypes.data), int(search.counts[Count.TOLD])
         assert place < asked <= population
         initial += 0 if search.counts[Count.INITIALISED] else 1
         points = search.trials if search.counts[Count.INITIALISED] else search.parents
         if search.counts[Count.INITIALISED]:
             check_foreseen(spec, search, asked - 1)
         assert np.all((points[place] >= problem.lower) & (points[place] <= problem.upper))
-        tell_value(arena, place, tape(points[place].copy()))
+        tell_value(arena.ctypes.data, place, tape(points[place].copy()))
         seen += 1
         assert search.marks[Mark.F_BSF] <= best
         best = search.marks[Mark.F_BSF]

@@ -265,12 +265,12 @@ class Comparison:
     def initialise(self) -> None:
         problem = self.spec.problem
         population = self.initial_stream.population(self.scenario.population, problem.lower, problem.upper)
-        start(self.arena, True)
+        start(self.arena.ctypes.data, True)
         equal(self.search.parents[: len(population)], population, "initial population")
         values = [self.scenario.objective(point) for point in population]
         self.reference.initialise(population, values)
         while not self.count(Count.INITIALISED):
-            tell_value(self.arena, self.count(Count.TOLD), values[self.count(Count.TOLD)])
+            tell_value(self.arena.ctypes.data, self.count(Count.TOLD), values[self.count(Count.TOLD)])
         self.compare_generation("initial")
 
     def compare_generation(self, where: str) -> None:
@@ -374,39 +374,39 @@ class Comparison:
         compare_after_settling(self.episode, self.reference, where)
 
     def step_sequential(self) -> None:
-        i = observe(self.arena)
-        assert ask_points(self.arena) == i + 1
+        i = observe(self.arena.ctypes.data)
+        assert ask_points(self.arena.ctypes.data) == i + 1
         point = self.decide(i)
         value = self.scenario.objective(point)
-        tell_value(self.arena, i, value)
+        tell_value(self.arena.ctypes.data, i, value)
         self.check_settled(i, point, value)
         self.compare_generation(f"after individual {i}")
 
     def step_deferred(self) -> None:
-        size = ask_points(self.arena)
+        size = ask_points(self.arena.ctypes.data)
         assert size == self.reference.decisions_left
         points = [self.decide(i) for i in range(size)]
         values = [self.scenario.objective(point) for point in points]
         for i in self.order.permutation(size):
-            note_value(self.arena, i, values[i])
+            note_value(self.arena.ctypes.data, i, values[i])
         for i in range(size):
-            assert settle_next(self.arena) == i
+            assert settle_next(self.arena.ctypes.data) == i
             if i < size - 1:
                 self.check_settled(i, points[i], values[i])
-        assert finish_if_over(self.arena)
+        assert finish_if_over(self.arena.ctypes.data)
         self.reference.commit(size - 1, int(self.search.choices[size - 1]), points[-1], values[-1])
         self.blind = self.reference.f_bsf == math.inf
         self.compare_generation("after the generation")
 
     def new_population(self) -> None:
         """Values of a population after a restart: the engine asks for them as for the first ones."""
-        size = ask_points(self.arena)
+        size = ask_points(self.arena.ctypes.data)
         first = self.count(Count.TOLD)
-        assert observe(self.arena) == -1
+        assert observe(self.arena.ctypes.data) == -1
         points = self.search.parents[:size].copy()
         values = [self.scenario.objective(point) for point in points]
         for i in self.order.permutation(range(first, size)):
-            tell_value(self.arena, i, values[i])
+            tell_value(self.arena.ctypes.data, i, values[i])
         for i in range(first, size):
             self.reference.take_value(i, values[i])
             if self.reference.ended:

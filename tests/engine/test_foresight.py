@@ -12,7 +12,6 @@ from numba import njit
 from scipy.spatial.distance import cdist
 from scipy.stats import kendalltau, rankdata
 
-from deddqn.compiled import ENGINE
 from deddqn.de import BEYOND, PAPER, DEConfig, Portfolio
 from deddqn.de.outlook import outlook_of, renew_model
 from deddqn.de.state import Count
@@ -75,8 +74,8 @@ def spec(**changes: Any) -> EpisodeSpec:
 
 
 @njit
-def outlook_at(arena, points, outlooks):
-    search = open_episode(arena).search
+def outlook_at(run, points, outlooks):
+    search = open_episode(run).search
     renew_model(search)
     for k in range(len(points)):
         outlooks[k] = outlook_of(search, points[k])
@@ -101,7 +100,7 @@ def known_search(points: Any, values: Any, widths: Any, population: int = 6) -> 
 def outlooks(lanes: Lanes, points: Any) -> np.ndarray:
     points = np.asarray(points, dtype=float)
     found = np.empty(len(points))
-    outlook_at(lanes.arenas[0], points, found)
+    outlook_at(lanes.arenas[0].ctypes.data, points, found)
     return found
 
 
@@ -228,7 +227,7 @@ def test_the_picked_trial_has_the_highest_outlook(updating: str) -> None:
     picks, chosen, distinct = [], set(), []
     lanes.advance(10)
     while not search.counts[Count.ENDED]:
-        last = ask_points(arena) - 1
+        last = ask_points(arena.ctypes.data) - 1
         distinct.append(len(np.unique(search.foreseen, axis=0)))
         picked = int(search.outlook.argmax())
         np.testing.assert_array_equal(search.trials[last], search.foreseen[picked])
@@ -238,7 +237,7 @@ def test_the_picked_trial_has_the_highest_outlook(updating: str) -> None:
             assert search.used_crossover[last] == search.foreseen_crossover[picked]
         chosen |= set(search.choices[: last + 1].tolist())
         for k in range(int(search.counts[Count.TOLD]), last + 1):
-            tell_value(arena, k, valley(search.trials[k]))
+            tell_value(arena.ctypes.data, k, valley(search.trials[k]))
     assert np.mean(distinct) > 3.9  # every trial is drawn for itself; seldom two have the same donors
     assert set(picks) == chosen == {0, 1, 2, 3}
     assert search.counts[Count.EVALUATIONS] == 150  # trials that are not picked are not evaluated
@@ -253,7 +252,7 @@ def test_the_first_trial_is_the_one_without_foresight(entry: Any) -> None:
     )
     for lanes in (one, other):
         lanes.advance(10)
-        ask_points(lanes.arenas[0])
+        ask_points(lanes.arenas[0].ctypes.data)
     np.testing.assert_array_equal(other.episodes[0].search.foreseen[0], one.episodes[0].search.trials[0])
     np.testing.assert_array_equal(*(lanes.episodes[0].observer.features for lanes in (one, other)))
 
@@ -318,7 +317,7 @@ def test_a_generation_may_begin_outside_and_go_on_with_the_policy() -> None:
     assert len(set(search.outlook.tolist())) > 1
 
 
-@njit(**{**ENGINE, "cache": False})
+@njit(error_model="numpy")
 def pick_by_setup(setup, memory, outlook, stream):
     """The trial whose number the policy was made with."""
     return np.int64(setup[0])
@@ -362,7 +361,7 @@ def test_while_no_value_is_known_the_first_trial_is_taken() -> None:
     search, arena = lanes.episodes[0].search, lanes.arenas[0]
     lanes.advance(11)
     for evaluations in range(11, 60):
-        last = ask_points(arena) - 1
+        last = ask_points(arena.ctypes.data) - 1
         np.testing.assert_array_equal(search.trials[last], search.foreseen[0])
         lanes.advance(evaluations + 1)
 

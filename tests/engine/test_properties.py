@@ -84,21 +84,21 @@ def test_every_run(spec: EpisodeSpec) -> None:
     arena = np.full(spec.size, np.nan)
     write_episode(spec, arena)
     core, search, observer = episode = view_episode(arena)
-    start(arena, True)
+    start(arena.ctypes.data, True)
     problem, tape = spec.problem, spec.problem.objective.python.function
     best, seen = math.inf, 0
     while not search.counts[Count.ENDED]:
-        if (i := observe(arena)) >= 0:
+        if (i := observe(arena.ctypes.data)) >= 0:
             check_features(observer.features, len(spec.portfolio))
             check_donors(search.donors[i], i, spec.config.population_size)
-        asked = ask_points(arena)
+        asked = ask_points(arena.ctypes.data)
         points = search.trials if search.counts[Count.INITIALISED] else search.parents
         place = int(search.counts[Count.TOLD])
         assert place < asked <= spec.config.population_size
         if problem.bounded or not search.counts[Count.INITIALISED]:
             assert np.all((points[place] >= problem.lower) & (points[place] <= problem.upper))
         assert np.all(np.isfinite(points[place]))
-        tell_value(arena, place, tape(points[place].copy()))
+        tell_value(arena.ctypes.data, place, tape(points[place].copy()))
         seen += 1
         assert search.marks[Mark.F_BSF] <= best
         best = search.marks[Mark.F_BSF]
@@ -123,8 +123,8 @@ def check_end(spec: EpisodeSpec, episode: Episode, seen: int) -> None:
 
 def check_nothing_moves(arena: np.ndarray) -> None:
     before = arena.tobytes()
-    assert ask_points(arena) == 0
-    assert observe(arena) == -1
+    assert ask_points(arena.ctypes.data) == 0
+    assert observe(arena.ctypes.data) == -1
     assert arena.tobytes() == before
 
 
@@ -140,15 +140,15 @@ def test_donors_are_distinct_and_reach_everyone(population: int, seed: int) -> N
     arena = np.zeros(spec.size)
     write_episode(spec, arena)
     search = view_episode(arena).search
-    start(arena, True)
+    start(arena.ctypes.data, True)
     reached: set[int] = set()
     while not search.counts[Count.ENDED]:
-        size = ask_points(arena)
+        size = ask_points(arena.ctypes.data)
         if search.counts[Count.INITIALISED]:
             for i in range(size):
                 check_donors(search.donors[i], i, population)
             reached |= set(search.donors.ravel().tolist())
         for i in range(size):
-            tell_value(arena, i, 0.0)
+            tell_value(arena.ctypes.data, i, 0.0)
     # five generations of at least 6 x 5 draws: one of NP is missed with probability NP (1 - 5 / NP)^(5 NP) < 1e-8
     assert reached == set(range(population))

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from deddqn._jit import floats_at
 from deddqn.de import PAPER, DEConfig, Entry, Portfolio
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.features import LAYOUT_VERSION, n_features
 from deddqn.policies import CompiledPolicy, PolicyFileError, load_policy, load_policy_file, network_policy, save_policy
-from deddqn.policies.network import COMMITMENT, forward, memory_size
+from deddqn.policies.network import COMMITMENT, N_LAYERS, WIDTHS, forward, memory_size
 from deddqn.problems import get
 from deddqn.streams import Stream, integer_below, streams_at, uniform
 
@@ -43,7 +44,8 @@ def q_values(policy: CompiledPolicy, state: np.ndarray) -> np.ndarray:
     size = policy.memory_size(4, 100)
     assert size == memory_size(policy.setup)
     guarded = np.full(size + 16, np.nan)  # what the network writes past its memory would be seen
-    values = forward(policy.setup, guarded[:size], state).astype(np.float64)
+    n_ops = int(policy.setup[WIDTHS + int(policy.setup[N_LAYERS])])
+    values = floats_at(forward(policy.setup, guarded[:size], state), (n_ops,)).astype(np.float64)
     assert np.isnan(guarded[size:]).all()
     return values
 
@@ -111,7 +113,7 @@ def test_decisions_with_commitment_draw_by_draw(share: float) -> None:
         elif uniform(stream) < epsilon:
             expected.append(int(integer_below(stream, 4)))
         else:
-            expected.append(int(np.argmax(forward(policy.setup, memory, state.astype(np.float64)))))
+            expected.append(int(np.argmax(floats_at(forward(policy.setup, memory, state.astype(np.float64)), (4,)))))
     assert record.actions[0].tolist() == expected
     assert lanes.episodes[0].search.streams[Stream.POLICY].tolist() == stream.tolist()
 

@@ -35,6 +35,21 @@ from deddqn._jit.pointers import (
 )
 from deddqn._jit.structs import Field, Layout, Record, address_of_record
 
+
+def describe() -> list[tuple[str, str]]:
+    """Which code runs here and where it comes from, as pairs of a label and a text."""
+    if PLAIN:
+        return [("kernels", "plain Python (NUMBA_DISABLE_JIT is set)")]
+    from deddqn._jit import machine_code, stored
+
+    packaged = machine_code.packaged()
+    if packaged.fits:
+        return [("kernels", f"machine code of the package, {packaged.description}"), ("code", str(packaged.path))]
+    folder = stored.cache_folder()
+    kept = str(folder) if folder is not None else "none: there is no folder that can be written"
+    return [("kernels", f"compiled at first use (of the package: {packaged.description})"), ("cache", kept)]
+
+
 __all__ = [
     "OBJECTIVE_SIGNATURE",
     "PLAIN",
@@ -51,6 +66,7 @@ __all__ = [
     "caller_of",
     "copy",
     "count_at",
+    "describe",
     "doubles_at",
     "fill",
     "floats_at",

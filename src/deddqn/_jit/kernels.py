@@ -79,7 +79,7 @@ class Kernel:
         return f"<kernel {self.name}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _kernel_named, (self.__module__, self.__qualname__)
+        return _kernel_named, (self.__module__, self.py_func.__qualname__)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Kernel:
         return self

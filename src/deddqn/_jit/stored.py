@@ -164,7 +164,7 @@ def _machine() -> str:
 
 
 def _cache_file(kernel: Kernel) -> Path | None:
-    folder = cache_folder()
+    folder = cache_folder() if kernel.name.startswith("deddqn.") else None  # the stamp covers no other sources
     return None if folder is None else folder / f"{kernel.name}-{_machine()}.o"
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from deddqn._jit import floats_at, kernel, shared, small_integers_at
+from deddqn._jit.simd import FLOATS
 from deddqn.policies.kernels import CHOOSE_SIGNATURE
-from deddqn.policies.weighted_rows import LANES, weighted_rows
+from deddqn.policies.weighted_rows import weighted_rows
 from deddqn.streams import integer_below, uniform
 
 EPSILON, COMMITMENT, N_LAYERS, WIDTHS = 0, 1, 2, 3  # header slots
@@ -22,7 +23,7 @@ HEADER_ALIGNMENT = 8
 @shared
 def padded(width):
     """The width with its padding."""
-    return (width + LANES - 1) // LANES * LANES
+    return (width + FLOATS - 1) // FLOATS * FLOATS
 
 
 @shared

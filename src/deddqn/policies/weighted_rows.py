@@ -7,9 +7,7 @@ than on the sums; so the vector instructions are spelled out (`deddqn._jit.simd`
 from __future__ import annotations
 
 from deddqn._jit import kernel
-from deddqn._jit.simd import FLOATS as LANES
-from deddqn._jit.simd import VECTOR_BYTES as _BYTES
-from deddqn._jit.simd import weighted_row_adder
+from deddqn._jit.simd import FLOATS, VECTOR_BYTES, weighted_row_adder
 
 _add_13, _add_4, _add_1 = weighted_row_adder(13), weighted_row_adder(4), weighted_row_adder(1)
 _WIDE, _MIDDLE = 13, 4  # 13 vectors hold a layer of 100 and leave registers for the weight and the row
@@ -22,14 +20,14 @@ def weighted_rows(rows, inputs, places, found, outputs):
     All arrays are float32 (`places` int32); ``outputs.size`` is the width of `rows`, a multiple of 8.
     """
     row_bytes = 4 * outputs.size
-    source, target, left = rows.ctypes.data, outputs.ctypes.data, outputs.size // LANES
+    source, target, left = rows.ctypes.data, outputs.ctypes.data, outputs.size // FLOATS
     x, p = inputs.ctypes.data, places.ctypes.data
     while left >= _WIDE:
         _add_13(source, row_bytes, x, p, found, target)
-        source, target, left = source + _WIDE * _BYTES, target + _WIDE * _BYTES, left - _WIDE
+        source, target, left = source + _WIDE * VECTOR_BYTES, target + _WIDE * VECTOR_BYTES, left - _WIDE
     while left >= _MIDDLE:
         _add_4(source, row_bytes, x, p, found, target)
-        source, target, left = source + _MIDDLE * _BYTES, target + _MIDDLE * _BYTES, left - _MIDDLE
+        source, target, left = source + _MIDDLE * VECTOR_BYTES, target + _MIDDLE * VECTOR_BYTES, left - _MIDDLE
     while left > 0:
         _add_1(source, row_bytes, x, p, found, target)
-        source, target, left = source + _BYTES, target + _BYTES, left - 1
+        source, target, left = source + VECTOR_BYTES, target + VECTOR_BYTES, left - 1
