@@ -49,7 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         module = importlib.import_module(f"deddqn.cli.{command.replace('-', '_')}")
     except ModuleNotFoundError as error:
-        print(f"deddqn {command}: needs {error.name}: pip install 'deddqn[report,baselines]'", file=sys.stderr)
+        from deddqn.problems.packages import install_command
+
+        print(f"deddqn {command}: needs {error.name}: {install_command('report', 'baselines')}", file=sys.stderr)
         return 2
     options = tyro.cli(module.Options, prog=f"deddqn {command}", description=COMMANDS[command], args=given[1:])
     try:
