@@ -3,18 +3,24 @@
 #   PYTHON  the interpreter that makes .venv        make setup PYTHON=python3.12
 #   JOBS    how many test processes                 make test JOBS=8
 #   ARGS    passed on to the command of the verb    make test ARGS="-k portfolio -x"
+#   EXTRAS  the extras that the tools come with     make setup EXTRAS="dev train sb3"
 
 PYTHON ?= python3
 JOBS ?= 2
 ARGS ?=
+EXTRAS ?= dev
 
+# One environment in two stages: what the demo needs, and on top of it what the tests, checks and pages need.
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
+DEMO := $(VENV)/.ready-demo
+READY := $(VENV)/.ready-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# Modules are compiled to bytecode when they are first imported: doing it for all of them takes longer than the rest.
+INSTALL := $(PIP) install --quiet --progress-bar off --no-compile -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs bench slow clean fresh-kernels FORCE
+.PHONY: help setup demo test check docs bench slow fresh clean kernels FORCE
 
 help: ## list the verbs
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -22,17 +28,17 @@ help: ## list the verbs
 setup: $(READY) ## create .venv and install the package with its tools
 	@echo "==> ready: $(VENV)"
 
-demo: $(READY) fresh-kernels ## run the main job in small; says where to look
+demo: $(DEMO) kernels ## run the main job in small; says where to look
 	@echo "==> demo, into out/demo"
 	@$(BIN)/deddqn demo --out out/demo $(ARGS)
 
-test: $(READY) fresh-kernels ## run the tests, without the slow ones
+test: $(READY) kernels ## run the tests, without the slow ones
 	@echo "==> tests, $(JOBS) processes"
 	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 	@echo "==> tests on a cluster of two local nodes"
 	@$(BIN)/python -m pytest -m "cluster and not slow" $(ARGS) || [ $$? -eq 5 ]
 
-slow: $(READY) fresh-kernels ## run the slow tests
+slow: $(READY) kernels ## run the slow tests
 	@echo "==> slow tests, $(JOBS) processes"
 	@$(BIN)/python -m pytest -m "slow and not cluster" -n $(JOBS) $(ARGS) || [ $$? -eq 5 ]
 	@$(BIN)/python -m pytest -m "slow and cluster" $(ARGS) || [ $$? -eq 5 ]
@@ -52,31 +58,46 @@ docs: $(READY) ## build the documentation into out/docs; a warning is an error
 	@$(BIN)/python -m sphinx -b html -W --keep-going -n -E -q -j $(JOBS) -d build/doctrees $(ARGS) docs out/docs
 	@echo "==> open out/docs/index.html"
 
-bench: $(READY) fresh-kernels ## measure speed and memory against peers
+bench: $(READY) kernels ## measure speed and memory against peers
 	@echo "==> benchmarks"
 	@$(BIN)/python -m benchmarks $(ARGS)
 
+fresh: ## run demo and tests in new clones, with every Python that is found
+	@$(PYTHON) tools/fresh.py $(ARGS)
+
 clean: ## delete caches and build products; keeps .venv and out/
 	@echo "==> deleting caches and build products"
-	@rm -rf build dist docs/generated .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf build dist docs/generated src/deddqn/_jit/built .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	@find . \( -name .git -o -name .venv -o -name out \) -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
 
-# Numba does not see edits in called functions of other files; see CONTRIBUTING.md.
-fresh-kernels: $(READY)
-	@$(BIN)/python tools/clean_numba_cache.py
+# The machine code of the kernels, made anew when their sources have changed since; see CONTRIBUTING.md.
+kernels: $(DEMO)
+	@$(BIN)/python -m deddqn._jit.build --here
 
-# The stamp holds the path of this folder: an environment that was copied or moved here is made anew.
-ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
+# A stamp holds the path of this folder: an environment that was copied or moved here is made anew. That of the second
+# stage holds the extras, too: naming others installs them.
+ifneq ($(shell cat $(DEMO) 2>/dev/null),$(CURDIR))
+$(DEMO): FORCE
+endif
+ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR) $(EXTRAS))
 $(READY): FORCE
 endif
 
-$(READY): pyproject.toml constraints.txt
+# The requirements come first: the package is built with what is in the environment, the sources of others are not.
+$(DEMO): pyproject.toml constraints.txt tools/requirements.py
 	@if [ "$$(cat $@ 2>/dev/null || echo '$(CURDIR)')" != "$(CURDIR)" ] || ! $(PIP) --version >/dev/null 2>&1; then \
 		$(check-python) && echo "==> creating $(VENV)" && $(PYTHON) -m venv --clear $(VENV); fi
-	@echo "==> installing deddqn and its tools into $(VENV) (a minute or so the first time)"
-	@$(PIP) install --quiet -c constraints.txt hatchling editables
-	@$(PIP) install --quiet -c constraints.txt -e ".[dev]"
+	@echo "==> installing deddqn and what the demo needs into $(VENV) (a minute or so the first time)"
+	@$(BIN)/python tools/requirements.py report > $(VENV)/demo.txt
+	@$(INSTALL) -r $(VENV)/demo.txt
+	@$(INSTALL) --no-build-isolation --no-deps -e .
 	@echo "$(CURDIR)" > $@
+
+$(READY): $(DEMO)
+	@echo "==> installing the tools and the other extras into $(VENV) (a minute or two the first time)"
+	@$(BIN)/python tools/requirements.py $(EXTRAS) > $(VENV)/dev.txt
+	@$(INSTALL) -r $(VENV)/dev.txt
+	@echo "$(CURDIR) $(EXTRAS)" > $@
 
 # Debian and Ubuntu ship Python without ensurepip; python3-venv brings it.
 define check-python

@@ -4,7 +4,7 @@ python examples/cleanrl_dqn.py --problem cec2005-train --total-timesteps 1000000
 
 It differs from the package's own trainer (Algorithm 1 of the paper) in being short. The network that it trains is
 saved as a policy file, which every command of the package takes. Needs torch and gymnasium, which
-are in ``pip install 'deddqn[train,gym]'``.
+are in ``pip install '.[train,gym]'``.
 """
 
 import random

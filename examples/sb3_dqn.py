@@ -2,7 +2,7 @@
 
 python examples/sb3_dqn.py --problem cec2005-train --total-timesteps 500000
 
-SB3's DQN is not double; the package's own trainer (``deddqn train``) is. pip install 'deddqn[sb3]'
+SB3's DQN is not double; the package's own trainer (``deddqn train``) is. pip install '.[sb3]'
 """
 
 from dataclasses import dataclass

@@ -81,5 +81,5 @@ def test_unknown_names_suggest_a_neighbour():
 @pytest.mark.parametrize(("name", "library"), [("ipop-cmaes", "cma"), ("jade", "minionpy")])
 def test_a_missing_library_names_the_extra(monkeypatch, name, library):
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingPackageError, match=r"pip install 'deddqn\[baselines\]'"):
+    with pytest.raises(MissingPackageError, match=r"\(extra 'baselines'\): pip install "):
         load_baseline(name).run(get("cec2005:F1/d10"), 100, np.random.default_rng(0))

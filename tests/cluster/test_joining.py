@@ -108,7 +108,7 @@ def test_without_ray_the_error_names_the_extra(command, tmp_path):
         env={"PYTHONPATH": f"{tmp_path}:{ROOT / 'src'}", "PATH": "", "HOME": str(Path.home())},
     )
     assert done.returncode == 2
-    assert "for work on a cluster install the package 'ray': pip install 'deddqn[cluster]'" in done.stderr
+    assert "for work on a cluster install the package 'ray' (extra 'cluster'): pip install " in done.stderr
 
 
 @pytest.mark.parametrize("option", [["--log", "ioh"], ["--workers", "2"]])

@@ -115,7 +115,7 @@ def _pip(arguments: list[str]) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = set(project["optional-dependencies"])
     for what in (word for word in arguments if word != "install" and not word.startswith("-")):
-        match = re.fullmatch(r"(\.|deddqn)(?:\[([\w,]+)\])?", what)
+        match = re.fullmatch(r"(\.)(?:\[([\w,]+)\])?", what)  # it is on no index
         if match is None or not set((match[2] or "").split(",")) - {""} <= extras:
             raise ValueError(f"{what!r} cannot be installed: the extras are {sorted(extras)}")
 

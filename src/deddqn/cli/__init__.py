@@ -68,7 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _missing(command: str, error: ModuleNotFoundError) -> int:
-    print(f"deddqn {command}: needs {error.name}: pip install 'deddqn[report,baselines]'", file=sys.stderr)
+    from deddqn.problems.packages import install_command
+
+    print(f"deddqn {command}: needs {error.name}: {install_command('report', 'baselines')}", file=sys.stderr)
     return 2
 
 

@@ -27,7 +27,7 @@ from deddqn.policies.kernels import (
     RENUMBER_SIGNATURE,
     RESET_SIGNATURE,
 )
-from deddqn.policies.policy import CompiledPolicy, Policy
+from deddqn.policies.policy import CompiledPolicy, Policy, is_policy
 from deddqn.problems.problem import Problem
 from deddqn.rewards import NEEDS_OPTIMUM, NEEDS_SETUP, REWARD_SIGNATURE, reward_kernel
 from deddqn.streams import streams_at
@@ -65,7 +65,7 @@ class EpisodeSpec:
                 raise ValueError(f"{argument} must be a {kind.__name__}, got {getattr(self, argument)!r}")
         if isinstance(self.policy, CompiledPolicy):
             self.policy.check_portfolio(self.portfolio)
-        elif not isinstance(self.policy, Policy):
+        elif not is_policy(self.policy):
             raise ValueError(f"policy must be an object with the Policy methods (see load_policy), got {self.policy!r}")
         for argument, least in (("generations", 2), ("window", 1), ("seed", 0), ("repeat", 0)):
             check_whole_number(argument, getattr(self, argument), least)

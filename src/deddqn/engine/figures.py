@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from deddqn.problems.packages import need
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from scipy.optimize import OptimizeResult
@@ -33,13 +35,12 @@ def run_curves(result: OptimizeResult) -> RunCurves:
 def plot(result: OptimizeResult, path: str | os.PathLike[str] | None = None) -> Figure:
     """Draw convergence and strategy shares of a run; save the picture to `path` if one is given.
 
-    The result must come from ``minimize(..., history=True)``. Needs matplotlib (``pip install 'deddqn[report]'``).
+    The result must come from ``minimize(..., history=True)``. Needs matplotlib (the extra `report`).
     """
     curves = run_curves(result)
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("deddqn.plot needs matplotlib: pip install 'deddqn[report]'") from error
+    need("matplotlib", "deddqn.plot", "report")
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(11, 3.4), layout="constrained")
     left, right = figure.subplots(1, 2)
     draw_convergence(left, curves)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
@@ -39,6 +39,18 @@ class Policy(Protocol):
 
     def end_generation(self) -> None:
         """A generation is finished."""
+
+
+PARTS = ("name", "needs_features", "reset", "choose", "learn", "end_generation")
+
+
+def is_policy(thing: object) -> TypeGuard[Policy]:
+    """Whether an object has all parts of a policy.
+
+    From Python 3.12 on, ``isinstance`` with a protocol does not see what ``__getattr__`` hands out, as objects do that
+    wrap a policy.
+    """
+    return all(hasattr(thing, part) for part in PARTS)
 
 
 def _no_memory(n_ops: int, n_pop: int) -> int:

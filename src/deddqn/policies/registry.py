@@ -11,7 +11,7 @@ from deddqn.names import unknown_name
 from deddqn.policies.adaptive import ADAPTIVE, adaptive_policy
 from deddqn.policies.ddqn import load_policy_file
 from deddqn.policies.fixed import fixed, mixture, uniform_policy
-from deddqn.policies.policy import CompiledPolicy, Policy
+from deddqn.policies.policy import CompiledPolicy, Policy, is_policy
 
 _FACTORIES: dict[str, Callable[[], CompiledPolicy]] = {
     "random": uniform_policy,
@@ -54,7 +54,7 @@ def register_policy(name: str, factory: Callable[[], CompiledPolicy]) -> None:
 def load_policy(policy: str | os.PathLike[str] | Policy) -> Policy:
     """A policy from its name, from the path of a policy file, or as it is."""
     if not isinstance(policy, str | os.PathLike):
-        if not isinstance(policy, Policy):
+        if not is_policy(policy):
             raise ValueError(f"policy must be a name, a path or an object with the Policy methods, got {policy!r}")
         return policy
     found = _by_name(os.fspath(policy))

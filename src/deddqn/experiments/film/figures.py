@@ -13,6 +13,7 @@ from deddqn.experiments.film.record import DRAWN_AT_START, Film, Frame
 from deddqn.experiments.looks import OPERATORS
 from deddqn.experiments.tables import number
 from deddqn.names import check_whole_number
+from deddqn.problems.packages import need
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -95,12 +96,11 @@ class Stage:
     """The picture that is changed from frame to frame: the contour stays, individuals, shares and numbers move."""
 
     def __init__(self, film: Film) -> None:
-        try:
-            from matplotlib.backends.backend_agg import FigureCanvasAgg
-            from matplotlib.colors import to_rgb
-            from matplotlib.figure import Figure
-        except ImportError as error:
-            raise ImportError("an animation needs matplotlib and pillow: pip install 'deddqn[report]'") from error
+        need("matplotlib", "an animation", "report")
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.colors import to_rgb
+        from matplotlib.figure import Figure
+
         self.film = film
         self.figure: Figure = Figure(figsize=SIZE, dpi=DOTS, facecolor="white")
         self.canvas = cast(Any, FigureCanvasAgg)(self.figure)

@@ -28,6 +28,7 @@ def write_report(
     figures: bool = True,
     methods: Sequence[str] = (),
     control: str | None = None,
+    note: str = "",
 ) -> Path:
     """Write the report of the experiment in `folder` (into ``folder/report`` by default); return the page.
 
@@ -36,6 +37,7 @@ def write_report(
     figures : also draw PDF and PNG figures with matplotlib; the page has its own drawings.
     methods : only these (ranks depend on who takes part); all by default.
     control : who is tested against all others; the paper's control or the best by default.
+    note : what readers should know about the comparison; stands under the title of the page.
     """
     if figures:
         check_drawing()
@@ -47,7 +49,7 @@ def write_report(
             table = make(analysis)
             for ending, write in WRITERS.items():
                 (target / f"{table.name}.{ending}").write_text(write(table), encoding="utf-8")
-        (target / PAGE).write_text(page(analysis, os.fspath(folder)), encoding="utf-8")
+        (target / PAGE).write_text(page(analysis, os.fspath(folder), note), encoding="utf-8")
     except OSError as error:
         raise StoreError(f"cannot write the report to {target}: {error.strerror}") from error
     if figures:

@@ -58,9 +58,10 @@ def document(title: str, lead: str, top: str, parts: Iterable[Section], footer: 
     )
 
 
-def page(a: Analysis, folder: str) -> str:
-    """The page of a comparison."""
+def page(a: Analysis, folder: str, note: str = "") -> str:
+    """The page of a comparison; `note` stands under its title."""
     parts = [Section(name, title, make(a)) for name, title, make in SECTIONS]
     parts.append(Section("source", "How to get this page again", sections.provenance(a, folder), link="Source"))
     footer = "Errors below 1e-8 count as 0 in ranks and tests."
-    return document("Comparison of optimisers", a.plan.describe(), sections.summary(a), parts, footer)
+    lead = f"{a.plan.describe()}. {note}" if note else a.plan.describe()
+    return document("Comparison of optimisers", lead, sections.summary(a), parts, footer)
