@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 import subprocess
 import sys
-import tempfile
 import time
 
 import numpy as np
@@ -22,13 +20,6 @@ from deddqn.problems import suite
 ROUNDS = 9
 LAYERS = (99, 100, 100, 100, 100, 4)
 RUN_BARS = {10: 2.8, 30: 3.4}  # us per evaluation
-
-FIRST_RUN = """
-import deddqn
-from deddqn.problems import get
-result = deddqn.minimize(get("cec2005:F15/d30"), rng=1, maxfun=10_000)
-assert result.nfev == 10_000
-"""
 
 MEMORY = """
 import re
@@ -126,18 +117,6 @@ def lanes_per_second(threads: int) -> float:
     return best
 
 
-def cold_starts() -> tuple[float, float]:
-    """Wall seconds of the first run after install (everything compiles) and of a later one."""
-    with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-        seconds = []
-        for _ in range(2):
-            started = time.perf_counter()
-            subprocess.run([sys.executable, "-c", FIRST_RUN], env=environment, check=True)
-            seconds.append(time.perf_counter() - started)
-    return seconds[0], seconds[1]
-
-
 def process_memory() -> float:
     """Peak MB of a process that does one run at D=30, NP=100, with the compiled code in the cache."""
     for _ in range(2):  # the first may have to compile
@@ -157,9 +136,6 @@ def main() -> list[Bar]:
     one, two = lanes_per_second(1), lanes_per_second(2)
     bars.append(Bar("training suite through lanes, uniform policy, 2 threads", two, 250e3, "evaluations/s", False))
     bars.append(Bar("lanes on 2 threads against 1", two / one, 1.7, "x", False))
-    first, later = cold_starts()
-    bars.append(Bar("first run after install, compilation included (wall)", first, 25.0, "s"))
-    bars.append(Bar("later runs, process start to result (wall)", later, 2.5, "s"))
     bars.append(Bar("memory of a process with one run, D=30, NP=100", process_memory(), 300.0, "MB"))
     print_bars(bars)
     return bars

@@ -82,7 +82,5 @@ except KeyboardInterrupt:
 
 
 def test_ctrl_c_ends_a_search() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPT], capture_output=True, text=True, timeout=120, env=os.environ
-    )
+    done = subprocess.run([sys.executable, "-c", INTERRUPT], capture_output=True, text=True, timeout=120)
     assert done.stdout.strip().endswith("interrupted"), done.stderr
