@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import rankdata
 
-from deddqn.experiments.statistics import SOLVED
+from deddqn.analysis.statistics import SOLVED
 
 
 def medians(path: Path) -> tuple[list[str], list[tuple[str, str]], np.ndarray]:

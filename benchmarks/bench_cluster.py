@@ -94,9 +94,9 @@ def comparisons(folder: Path) -> list[Bar]:
 
 def deliveries(seconds: float) -> list[Bar]:
     """Transitions per second that four actors deliver to a learner that only stores them."""
-    from deddqn.training.cluster import cluster_actors
+    from deddqn.distributed.training import cluster_actors
     from deddqn.training.config import ClusterConfig, TrainingConfig
-    from deddqn.training.trainer import Trainer
+    from deddqn.training.dqn.trainer import Trainer
 
     config = TrainingConfig(
         lanes=LANES, decisions=DECISIONS, memory=400_000, warmup=10**9, synchronous=False, tensorboard=False
@@ -135,9 +135,9 @@ def deliveries(seconds: float) -> list[Bar]:
 
 def actor_pace(seconds: float = 3.0) -> float:
     """Transitions per CPU second of one core with the lanes of one actor, in this process."""
-    from deddqn.training.actors import Actors
+    from deddqn.training.dqn.rollout import Actors
     from deddqn.training.config import TrainingConfig
-    from deddqn.training.network import QNetwork
+    from deddqn.training.dqn.network import QNetwork
 
     config = TrainingConfig(lanes=LANES // ACTORS, decisions=DECISIONS, threads=1)
     problems = config.training_problems()

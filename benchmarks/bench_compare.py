@@ -18,8 +18,8 @@ import numpy as np
 from benchmarks.bars import Bar, print_bars
 from deddqn.baselines import Trajectory
 from deddqn.experiments import Store, compare, write_report
-from deddqn.experiments.analysis import Analysis
-from deddqn.experiments.curves import cost_bars
+from deddqn.analysis.comparison import Analysis
+from deddqn.analysis.curves import cost_bars
 from deddqn.policies import CompiledPolicy, network_policy
 
 PROBLEMS = tuple(f"cec2005:F{n}/d{d}" for d in (10, 30) for n in (2, 10, 15, 19, 21))

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 
 from benchmarks.bars import Bar, print_bars
-from deddqn.integrations.gymnasium import ENV_ID
+from deddqn.envs.gymnasium import ENV_ID
 from deddqn.problems import get
 from tests.reference.de_reference import ReferenceRun
 

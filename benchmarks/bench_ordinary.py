@@ -15,7 +15,7 @@ from scipy.optimize import differential_evolution
 
 import deddqn
 from benchmarks.bars import Bar, print_bars
-from deddqn.experiments.statistics import SOLVED, holm, mann_whitney
+from deddqn.analysis.statistics import SOLVED, holm, mann_whitney
 
 RUNS, LONG_RUNS = 11, 7  # with five of each no difference could be significant
 SIZES = ((1, 1_000), (2, 1_000), (5, 5_000), (10, 10_000), (30, 20_000), (100, 20_000))

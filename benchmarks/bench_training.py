@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from benchmarks.bars import Bar, print_bars
 from deddqn.training.config import TrainingConfig, preset
-from deddqn.training.trainer import Trainer
+from deddqn.training.dqn.trainer import Trainer
 
 PEER_MS = 5.6  # MetaBox, batch 64, one update per evaluation, two cores
 SECONDS = 10.0

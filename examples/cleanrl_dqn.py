@@ -20,8 +20,8 @@ import torch.nn.functional as F
 import torch.optim as optim
 import tyro
 
-import deddqn.integrations.gymnasium  # noqa: F401 (registers deddqn/DE-v0)
-from deddqn.policies.ddqn import save_policy
+import deddqn.envs.gymnasium  # noqa: F401 (registers deddqn/DE-v0)
+from deddqn.policies.q_network import save_policy
 
 
 @dataclass

@@ -13,7 +13,7 @@ import tyro
 from stable_baselines3 import DQN
 from stable_baselines3.common.vec_env import VecMonitor
 
-from deddqn.integrations.stable_baselines3 import DEVecEnv
+from deddqn.envs.stable_baselines3 import DEVecEnv
 
 
 @dataclass

@@ -14,9 +14,9 @@ from deddqn.cli import COMMANDS
 
 LAZY = (
     *("deddqn", "deddqn.baselines", "deddqn.de", "deddqn.engine", "deddqn.problems"),
-    *("deddqn.experiments", "deddqn.experiments.explain", "deddqn.experiments.film"),
+    *("deddqn.experiments", "deddqn.explain", "deddqn.animation"),
 )
-EAGER = ("deddqn.features", "deddqn.policies", "deddqn.problems.cec2005", "deddqn.experiments.statistics")
+EAGER = ("deddqn.features", "deddqn.policies", "deddqn.problems.cec2005", "deddqn.analysis.statistics")
 
 ANALYSIS = {"matplotlib", "pandas", "pyarrow", "scipy.stats", "torch"}
 SEARCHING = {*ANALYSIS, "multiprocessing", "rich", "safetensors", "scipy.optimize", "tyro"}

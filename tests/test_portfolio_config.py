@@ -12,8 +12,8 @@ from numba import njit
 
 from deddqn import PAPER, DEConfig, Entry, EpisodeSpec, Portfolio, Problem, load_policy
 from deddqn.de.portfolio import paper_portfolio
-from deddqn.de.strategies import PAPER_STRATEGIES, STRATEGIES, mutate, mutate_further
-from deddqn.names import UnknownNameError
+from deddqn.de.mutation import PAPER_STRATEGIES, STRATEGIES, mutate, mutate_further
+from deddqn._utils.validation import UnknownNameError
 
 
 def test_the_papers_values() -> None:

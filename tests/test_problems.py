@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from deddqn.names import UnknownNameError
+from deddqn._utils.validation import UnknownNameError
 from deddqn.problems import SUITES, Objective, Problem, get, problem_names, suite
 
 NOISY = (4, 17, 24, 25)

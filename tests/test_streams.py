@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deddqn.streams import Stream, integer_below, next_word, standard_normal, streams_at, uniform
+from deddqn.rng import Stream, integer_below, next_word, standard_normal, streams_at, uniform
 from tests.engine.streams_by_hand import RawStream
 
 ERROR_RATE = 1e-4

@@ -26,7 +26,7 @@ from safetensors.numpy import load_file, save_file
 
 from deddqn.policies.files import read_policy_file
 from deddqn.training.provenance import LIBRARIES
-from deddqn.versions import installed
+from deddqn._utils.versions import installed
 
 RECORD = Path(__file__).resolve().parents[1] / "tests" / "training" / "recorded.safetensors"
 TOLERANCE = 1e-6

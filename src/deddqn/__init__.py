@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deddqn.lazy import lazy_names
+from deddqn._utils.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
     from deddqn.de import BEYOND, PAPER, DEConfig, Entry, Portfolio
-    from deddqn.engine import EpisodeSpec, Lanes, Optimizer, minimize, plot
+    from deddqn.engine import EpisodeSpec, Lanes
+    from deddqn.optimize import Optimizer, minimize, plot
     from deddqn.policies import load_policy
     from deddqn.problems import Problem
 else:
@@ -16,7 +17,8 @@ else:
         __name__,
         {
             "deddqn.de": ("BEYOND", "PAPER", "DEConfig", "Entry", "Portfolio"),
-            "deddqn.engine": ("EpisodeSpec", "Lanes", "Optimizer", "minimize", "plot"),
+            "deddqn.engine": ("EpisodeSpec", "Lanes"),
+            "deddqn.optimize": ("Optimizer", "minimize", "plot"),
             "deddqn.policies": ("load_policy",),
             "deddqn.problems": ("Problem",),
         },

@@ -9,7 +9,7 @@ import pytest
 
 from deddqn.baselines import Method, baseline_names, load_baseline
 from deddqn.problems import Problem, get
-from deddqn.problems.packages import MissingPackageError
+from deddqn._utils.optional_imports import MissingPackageError
 
 LIBRARIES = {"ipop-cmaes": "cma", "lr-cmaes": "cma", "scipy-de": "scipy"}
 

@@ -12,7 +12,7 @@ import pytest
 
 import deddqn
 from deddqn.cli import about, main
-from deddqn.versions import installed, versions
+from deddqn._utils.versions import installed, versions
 
 
 def test_text(capsys: pytest.CaptureFixture[str]) -> None:

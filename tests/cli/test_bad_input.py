@@ -16,7 +16,7 @@ from deddqn import DEConfig, EpisodeSpec, Optimizer, load_policy, minimize
 from deddqn.cli import main
 from deddqn.experiments import compare
 from deddqn.problems import get
-from deddqn.problems.packages import install_command
+from deddqn._utils.optional_imports import install_command
 
 SMALL = ["--runs", "1", "--budget", "150", "--workers", "1"]
 TRAIN = ["train", "--preset", "search", "--problems", "cec2005:F1/d10", "--budget", "150", "--population-size", "12"]
@@ -144,7 +144,7 @@ def test_comparisons_from_python(tmp_path: Path) -> None:
 
 def test_environments() -> None:
     gymnasium = pytest.importorskip("gymnasium")
-    import deddqn.integrations.gymnasium  # noqa: F401
+    import deddqn.envs.gymnasium  # noqa: F401
 
     for wrong, message in (
         ({"problm": "cec2005:F1/d10"}, "did you mean 'problem'"),
@@ -163,7 +163,7 @@ def test_environments() -> None:
 
 def test_logs_of_single_runs(tmp_path: Path) -> None:
     pytest.importorskip("ioh")
-    from deddqn.integrations.ioh import log_with_ioh
+    from deddqn.loggers.ioh import log_with_ioh
 
     with pytest.raises(ValueError, match=r"specs must hold runs \(EpisodeSpec\), got 3"):
         log_with_ioh([3], tmp_path / "log")  # type: ignore[list-item]

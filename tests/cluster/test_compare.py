@@ -172,7 +172,7 @@ def test_what_cannot_travel_is_refused_before_the_first_run(machines, tmp_path):
 
 def test_parcels_hold_what_they_should():
     pytest.importorskip("ray")
-    from deddqn.cluster.parcels import pack, unpack
+    from deddqn.distributed.serialization import pack, unpack
 
     problem = get("cec2005:F10/d30")
     assert len(pack(problem, "a problem")) < 200, "by name"

@@ -31,16 +31,16 @@ def test_a_node_with_another_version_is_refused(machines, tmp_path):
 
 def test_a_node_without_the_package_is_refused(machines, monkeypatch):
     """What nodes run needs nothing of the package until it has looked whether it is there."""
-    from deddqn.cluster.connection import _worker
+    from deddqn.distributed.connection import _worker
 
-    monkeypatch.setitem(sys.modules, "deddqn.cluster.versions", None)
-    fits, reason = _worker()({}, "deddqn.cluster.connection", "ready")
+    monkeypatch.setitem(sys.modules, "deddqn.distributed.node_versions", None)
+    fits, reason = _worker()({}, "deddqn.distributed.connection", "ready")
     assert not fits
     assert re.match(r"node 127\.0\.0\.2 cannot take part: deddqn cannot be imported there", reason)
 
 
 def test_versions_and_code_count():
-    from deddqn.cluster.versions import differences, versions
+    from deddqn.distributed.node_versions import differences, versions
 
     here = versions(["cma"])
     assert set(here) == {"deddqn", "numpy", "numba", "scipy", "cma"}
@@ -78,7 +78,7 @@ def test_another_cluster_than_that_of_the_process(machines, tmp_path):
 def test_where_no_cluster_runs_none_is_started(monkeypatch):
     """The error says how to start one."""
     ray = pytest.importorskip("ray")
-    from deddqn.cluster.connection import _connect
+    from deddqn.distributed.connection import _connect
 
     with pytest.raises(OSError, match="no Ray head answers at 127.0.0.1:1"):
         _connect("127.0.0.1:1")

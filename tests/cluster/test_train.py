@@ -18,8 +18,8 @@ from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.policies import load_policy_file, network_policy
 from deddqn.problems import Problem
 from deddqn.training.config import ClusterConfig, TrainingConfig
-from deddqn.training.network import QNetwork
-from deddqn.training.trainer import Trainer
+from deddqn.training.dqn.network import QNetwork
+from deddqn.training.dqn.trainer import Trainer
 from tests.cluster.conftest import PATHS
 
 SMALL = TrainingConfig(
@@ -46,7 +46,7 @@ def events(folder):
 @pytest.fixture
 def made(machines):
     """Makes trainers whose actors work on the cluster."""
-    from deddqn.training.cluster import cluster_actors
+    from deddqn.distributed.training import cluster_actors
 
     with cluster_actors(ClusterConfig(address=machines.address, actors=2)) as make:
         yield lambda config, out, kind=Trainer, **more: kind(config, out, quiet=True, actors=make, **more)
@@ -92,7 +92,7 @@ def test_two_actors_one_learner(made, tmp_path):
 
 
 def test_a_node_joins_and_is_lost_on_the_way(machines, tmp_path):
-    from deddqn.training.cluster import cluster_actors
+    from deddqn.distributed.training import cluster_actors
 
     with ExitStack() as stack:
 
@@ -149,7 +149,7 @@ def test_a_training_goes_on_there_and_here(made, tmp_path):
 
 
 def test_ticks_of_old_weights_are_counted_but_not_learned_from(made, tmp_path):
-    from deddqn.training.cluster import Report
+    from deddqn.distributed.training import Report
 
     trainer = made(SMALL, tmp_path)
     actors, limit = trainer.actors, trainer.actors.place.most(SMALL)
@@ -208,7 +208,7 @@ def test_options_that_do_not_go_together(arguments, message, tmp_path, capsys):
 
 def test_nodes_need_no_torch():
     pytest.importorskip("ray")
-    code = "import sys, deddqn.training.cluster; sys.exit('torch' in sys.modules)"
+    code = "import sys, deddqn.distributed.training; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": PATHS}).returncode == 0
 
 

@@ -15,7 +15,7 @@ TINY = Arena(problems=("cec2005:F1/d10", "cec2005:F24/d10"), runs=3, budget=300,
 
 def test_the_same_errors_and_the_same_study(machines, tmp_path, monkeypatch):
     pytest.importorskip("optuna")
-    from deddqn.experiments.cluster import cluster_spread
+    from deddqn.distributed.experiments import cluster_spread
 
     monkeypatch.setattr(Tuning, "arena", property(lambda self: replace(TINY, spread=self.spread)))
     with cluster_spread(machines.address) as spread:
@@ -34,7 +34,7 @@ def test_the_same_errors_and_the_same_study(machines, tmp_path, monkeypatch):
 
 def test_runs_are_shared_out_where_there_are_more_cores_than_problems():
     pytest.importorskip("ray")
-    from deddqn.experiments.cluster import _pieces
+    from deddqn.distributed.experiments import _pieces
 
     pieces = list(_pieces(replace(TINY, runs=5, first=10), cores=6))
     assert [(p.problems[0], p.first, p.runs) for p in pieces[:3]] == [

@@ -37,14 +37,14 @@ def policy_labels() -> list[str]:
 def train(out: Path, **settings: Any) -> None:
     """A training of a Q-network into the folder `out`; needs torch."""
     from deddqn.training.config import TrainingConfig
-    from deddqn.training.trainer import train
+    from deddqn.training.dqn.trainer import train
 
     train(TrainingConfig(**settings, tensorboard=False), out)
 
 
 def search(out: Path, **settings: Any) -> None:
     """A search for a softmax policy into the folder `out`."""
-    from deddqn.training.search import Search, SearchConfig
+    from deddqn.training.policy_search.search import Search, SearchConfig
 
     if settings.get("portfolio") in PORTFOLIOS:
         settings["portfolio"] = PORTFOLIOS[settings["portfolio"]]
@@ -53,7 +53,7 @@ def search(out: Path, **settings: Any) -> None:
 
 def reward_tables(reward: str, *arguments: Any, **settings: Any) -> list[np.ndarray]:
     """The constants of the rewards that need some, one vector per problem."""
-    from deddqn.training.potentials import reward_tables
+    from deddqn.training.dqn.reward_tables import reward_tables
 
     return reward_tables(reward, *arguments, **settings)
 

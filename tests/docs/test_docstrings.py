@@ -18,8 +18,8 @@ WITH_EXAMPLES = sorted(path for path in PACKAGE.rglob("*.py") if ">>> " in path.
 NAMES = [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in WITH_EXAMPLES]
 PACKAGES = {"ioh": "ioh", "coco": "cocoex", "gymnasium": "gymnasium", "stable_baselines3": "stable_baselines3"}
 LONG = {
-    "deddqn.integrations.logs",
-    "deddqn.integrations.stable_baselines3",
+    "deddqn.loggers.formats",
+    "deddqn.envs.stable_baselines3",
 }  # whole comparisons and trainings: only parsed
 
 

@@ -21,7 +21,7 @@ from deddqn.policies import policy_names, registry, save_softmax
 from deddqn.policies.files import read_policy_file
 from deddqn.policies.registry import SHIPPED
 from deddqn.training.config import PRESETS, TrainingConfig
-from deddqn.training.search import SearchConfig
+from deddqn.training.policy_search.search import SearchConfig
 from tests.docs import commands
 from tests.docs.blocks import ROOT, blocks
 from tools.docs import api, cards, methods, performance
@@ -45,7 +45,7 @@ def test_every_method_has_a_page(made: dict[str, str]) -> None:
     "module",
     [
         *("deddqn", "deddqn.policies", "deddqn.problems", "deddqn.engine", "deddqn.baselines", "deddqn.experiments"),
-        *("deddqn.experiments.explain", "deddqn.experiments.film", "deddqn.experiments.statistics"),
+        *("deddqn.explain", "deddqn.animation", "deddqn.analysis.statistics"),
     ],
 )
 def test_every_public_name_is_in_the_reference(module: str, made: dict[str, str]) -> None:

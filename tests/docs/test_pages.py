@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from deddqn.de.strategies import STRATEGIES
+from deddqn.de.mutation import STRATEGIES
 from deddqn.policies import registry
 from tests.docs import commands
 from tests.docs.blocks import ROOT, PageError, Reader, blocks, inline_commands, pages, with_outputs

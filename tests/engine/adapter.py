@@ -13,16 +13,16 @@ import numpy as np
 from deddqn._jit import kernel
 from deddqn.de import DEConfig, Portfolio
 from deddqn.de.bounds import repair
-from deddqn.de.settle import generation_is_over
+from deddqn.de.selection import generation_is_over
 from deddqn.de.state import Count, End, Mark
-from deddqn.de.strategies import mutate
+from deddqn.de.mutation import mutate
 from deddqn.engine import EpisodeSpec
-from deddqn.engine.episode import write_episode
+from deddqn.engine.run_spec import write_episode
 from deddqn.engine.loop import finish, note_told, settle, start
-from deddqn.engine.memory import Episode, open_episode, view_episode
-from deddqn.engine.outside import tell_value
+from deddqn.engine.run_memory import Episode, open_episode, view_episode
+from deddqn.engine.stepping import tell_value
 from deddqn.features.landscape import write_landscape
-from deddqn.features.state import Tally
+from deddqn.features.buffers import Tally
 from deddqn.policies import fixed
 from deddqn.problems import Problem
 from deddqn.rewards import r1, r2, r3

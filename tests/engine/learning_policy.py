@@ -9,7 +9,7 @@ from numba import njit
 
 from deddqn.policies.kernels import PolicyKernels
 from deddqn.policies.policy import CompiledPolicy
-from deddqn.streams import integer_below
+from deddqn.rng import integer_below
 
 
 class Slot(IntEnum):

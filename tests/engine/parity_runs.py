@@ -13,7 +13,7 @@ from numba import njit
 
 from deddqn.de import BEYOND, DEConfig, Portfolio
 from deddqn.engine import EpisodeSpec, Lanes
-from deddqn.engine.memory import view_episode
+from deddqn.engine.run_memory import view_episode
 from deddqn.policies import CompiledPolicy, load_policy, softmax_policy
 from deddqn.policies.softmax import N_FACTS
 from deddqn.problems import Objective, Problem

@@ -22,13 +22,13 @@ from numba import njit
 from deddqn.de import DEConfig, Portfolio
 from deddqn.de.state import Count, End, Mark
 from deddqn.engine import EpisodeSpec, Lanes
-from deddqn.engine.episode import write_episode
+from deddqn.engine.run_spec import write_episode
 from deddqn.engine.loop import start
-from deddqn.engine.memory import Episode, view_episode
-from deddqn.engine.outside import ask_points, finish_if_over, note_value, observe, settle_next, tell_value
+from deddqn.engine.run_memory import Episode, view_episode
+from deddqn.engine.stepping import ask_points, finish_if_over, note_value, observe, settle_next, tell_value
 from deddqn.policies import load_policy
 from deddqn.problems import Problem
-from deddqn.streams import Stream
+from deddqn.rng import Stream
 from tests.engine.adapter import rewards_of, window_by_age
 from tests.engine.streams_by_hand import RawStream
 from tests.reference.de_reference import ReferenceRun

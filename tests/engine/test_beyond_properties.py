@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from deddqn.de import BEYOND, DEConfig, Entry, Portfolio
 from deddqn.de.portfolio import ADAPTS
 from deddqn.de.state import Count, End, Mark, Model
-from deddqn.de.strategies import STRATEGIES
+from deddqn.de.mutation import STRATEGIES
 from deddqn.engine import EpisodeSpec, Lanes
-from deddqn.engine.episode import write_episode
+from deddqn.engine.run_spec import write_episode
 from deddqn.engine.loop import start
-from deddqn.engine.memory import Episode, view_episode
-from deddqn.engine.outside import ask_points, observe, tell_value
+from deddqn.engine.run_memory import Episode, view_episode
+from deddqn.engine.stepping import ask_points, observe, tell_value
 from deddqn.policies import softmax_policy, uniform_policy
 from deddqn.policies.softmax import N_FACTS
 from deddqn.problems import Problem, get
@@ -172,7 +172,7 @@ def test_success_moves_the_means() -> None:
 
 def test_the_adapted_numbers_have_their_distributions() -> None:
     """F ~ Cauchy(0.5, 0.1) in (0, 1], CR ~ Normal(0.5, 0.1): by their quartiles, before anything is learned."""
-    from deddqn.de.parameters import draw_crossover, draw_scale
+    from deddqn.de.success_history import draw_crossover, draw_scale
 
     stream = np.array([1, 2, 3, 4], dtype=np.uint64)
     rates = np.array([draw_crossover(stream, 0.5) for _ in range(4000)])

@@ -11,16 +11,16 @@ import pytest
 
 from deddqn.de import BEYOND, DEConfig, Portfolio
 from deddqn.de.state import Count, End, Model
-from deddqn.de.strategies import STRATEGIES
+from deddqn.de.mutation import STRATEGIES
 from deddqn.engine import EpisodeSpec
-from deddqn.engine.episode import write_episode
+from deddqn.engine.run_spec import write_episode
 from deddqn.engine.loop import start
-from deddqn.engine.memory import view_episode
-from deddqn.engine.outside import ask_points, finish_if_over, note_value, observe, settle_next, tell_value
+from deddqn.engine.run_memory import view_episode
+from deddqn.engine.stepping import ask_points, finish_if_over, note_value, observe, settle_next, tell_value
 from deddqn.policies import CompiledPolicy, load_policy, softmax_policy
 from deddqn.policies.softmax import N_FACTS
 from deddqn.problems import Problem
-from deddqn.streams import Stream
+from deddqn.rng import Stream
 from tests.engine.streams_by_hand import RawStream
 from tests.engine.test_against_reference import (
     TOLERANCE,

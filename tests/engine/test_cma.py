@@ -9,7 +9,7 @@ import pytest
 from numba import njit
 
 from deddqn.de import DEConfig, Portfolio
-from deddqn.de.cma import factorise, raw_weight, whiten
+from deddqn.de.cma_sampling import factorise, raw_weight, whiten
 from deddqn.de.state import Count, Model, fewest_samples
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.policies import load_policy

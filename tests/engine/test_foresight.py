@@ -13,11 +13,11 @@ from scipy.spatial.distance import cdist
 from scipy.stats import kendalltau, rankdata
 
 from deddqn.de import BEYOND, PAPER, DEConfig, Portfolio
-from deddqn.de.outlook import outlook_of, renew_model
+from deddqn.de.surrogate import outlook_of, renew_model
 from deddqn.de.state import Count
 from deddqn.engine import EpisodeSpec, Lanes
-from deddqn.engine.memory import open_episode
-from deddqn.engine.outside import ask_points, tell_value
+from deddqn.engine.run_memory import open_episode
+from deddqn.engine.stepping import ask_points, tell_value
 from deddqn.engine.run import Run
 from deddqn.features import n_features
 from deddqn.policies import CompiledPolicy, load_policy, network_policy, schedule_policy, softmax_policy

@@ -11,7 +11,7 @@ from numba import njit
 from deddqn.de import PAPER, DEConfig, Portfolio
 from deddqn.de.state import Count, End, Fact, Mark
 from deddqn.engine import EpisodeSpec, Lanes
-from deddqn.engine.lane_kernels import next_lane
+from deddqn.engine.vectorized_kernels import next_lane
 from deddqn.features import n_features
 from deddqn.policies import Policy, load_policy, network_policy, softmax_policy
 from deddqn.problems import Problem, get

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from deddqn.de import DEConfig, Entry, Portfolio
 from deddqn.de.state import Count, End, Mark
-from deddqn.de.strategies import STRATEGIES
+from deddqn.de.mutation import STRATEGIES
 from deddqn.engine import EpisodeSpec
-from deddqn.engine.episode import write_episode
+from deddqn.engine.run_spec import write_episode
 from deddqn.engine.loop import start
-from deddqn.engine.memory import Episode, view_episode
-from deddqn.engine.outside import ask_points, observe, tell_value
+from deddqn.engine.run_memory import Episode, view_episode
+from deddqn.engine.stepping import ask_points, observe, tell_value
 from deddqn.features import n_features, signed_mask
 from deddqn.policies import uniform_policy
 from deddqn.problems import Problem

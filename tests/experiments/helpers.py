@@ -12,8 +12,8 @@ import numpy as np
 
 from deddqn.baselines import BudgetedObjective, Trajectory, checkpoints
 from deddqn.experiments import experiment
-from deddqn.experiments.contestants import PAPER_METHODS
-from deddqn.experiments.paper import table_3
+from deddqn.experiments.methods import PAPER_METHODS
+from deddqn.analysis.paper import table_3
 from deddqn.experiments.results import UNREPEATABLE, Run, place_of
 from deddqn.experiments.store import Store
 

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from deddqn.experiments import Store, compare, experiment
-from deddqn.experiments.analysis import Analysis
-from deddqn.experiments.claims import FAILS, HOLDS, UNCHECKED, judge_claims
-from deddqn.experiments.contents import ALL
-from deddqn.experiments.curves import (
+from deddqn.analysis.comparison import Analysis
+from deddqn.analysis.claims import FAILS, HOLDS, UNCHECKED, judge_claims
+from deddqn.analysis.result_tables import ALL
+from deddqn.analysis.curves import (
     box_of,
     convergence_panels,
     cost_bars,
@@ -19,10 +19,10 @@ from deddqn.experiments.curves import (
     share_panel,
     share_panels,
 )
-from deddqn.experiments.paper import table_3
-from deddqn.experiments.reproduction import INITIAL, REPRODUCED, cell_verdicts, initial_best, verdict_counts
+from deddqn.analysis.paper import table_3
+from deddqn.analysis.reproduction import INITIAL, REPRODUCED, cell_verdicts, initial_best, verdict_counts
 from deddqn.experiments.results import Run, place_of, to_table
-from deddqn.experiments.tables import Column, Table, number, p_value, to_csv, to_latex, to_markdown, without_empty
+from deddqn.analysis.tables import Column, Table, number, p_value, to_csv, to_latex, to_markdown, without_empty
 from tests.experiments.helpers import PROBLEMS, paper_experiment
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from deddqn.de import PAPER, DEConfig
 from deddqn.de.config import config_for
-from deddqn.experiments.explain import PLAYED, Ground, Request, against_own_shares, measure_shares, own_shares, play
-from deddqn.experiments.explain.control import best_fixed, cannot_tell, compare_errors
-from deddqn.experiments.explain.watch import decisions
+from deddqn.explain import PLAYED, Ground, Request, against_own_shares, measure_shares, own_shares, play
+from deddqn.explain.control_comparison import best_fixed, cannot_tell, compare_errors
+from deddqn.explain.decisions import decisions
 from deddqn.policies import fixed, load_policy, schedule_policy, softmax_policy
 from deddqn.problems import Problem, get
 from tests.experiments.rigged import SMALL, WIDE_AND_FINE, best_are_refined, by_budget, picking, worst_stay

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from deddqn.experiments.explain import Ground, permutation_importance
-from deddqn.experiments.explain.pictures import STAGNATION_EDGES, cell_of, picture_of
-from deddqn.experiments.explain.sights import fact_groups, sight_of, table_1_groups, why_blind
-from deddqn.experiments.explain.watch import decisions
+from deddqn.explain import Ground, permutation_importance
+from deddqn.explain.decision_summary import STAGNATION_EDGES, cell_of, picture_of
+from deddqn.explain.policy_inputs import fact_groups, sight_of, table_1_groups, why_blind
+from deddqn.explain.decisions import decisions
 from deddqn.features.layout import AT, n_features
 from deddqn.policies import load_policy, mixture, softmax_policy
 from deddqn.policies.softmax import FACTS, N_FACTS

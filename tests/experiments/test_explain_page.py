@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from deddqn.cli import main
-from deddqn.experiments.explain import (
+from deddqn.explain import (
     ExplanationError,
     Request,
     draw_page,
@@ -20,7 +20,7 @@ from deddqn.experiments.explain import (
     write_explanation,
     write_page,
 )
-from deddqn.experiments.explain.contents import LONG, SHOWN
+from deddqn.explain.explanation_tables import LONG, SHOWN
 from deddqn.policies import save_policy, save_softmax
 from deddqn.policies.softmax import weights_of
 from tests.experiments import browser

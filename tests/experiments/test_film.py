@@ -5,10 +5,10 @@ import pytest
 from PIL import Image
 
 from deddqn.cli import main
-from deddqn.experiments.film import record_film, write_gif
-from deddqn.experiments.film.figures import Stage
-from deddqn.experiments.film.record import DRAWN_AT_START
-from deddqn.experiments.looks import OPERATORS
+from deddqn.animation import record_film, write_gif
+from deddqn.animation.rendering import Stage
+from deddqn.animation.trajectory import DRAWN_AT_START
+from deddqn.report.style import OPERATORS
 from deddqn.problems import Problem, get
 
 

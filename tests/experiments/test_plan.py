@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deddqn.experiments import Job, Plan, experiment, preset
-from deddqn.experiments.contestants import PAPER_METHODS, enter
+from deddqn.experiments.methods import PAPER_METHODS, enter
 from deddqn.policies import mixture
 from deddqn.problems import Problem
 from tests.experiments.helpers import PROBLEMS, RandomSearch

@@ -7,10 +7,10 @@ import pytest
 from PIL import Image
 
 from deddqn.experiments import StoreError, compare, write_report
-from deddqn.experiments.analysis import Analysis
-from deddqn.experiments.contents import ALL
-from deddqn.experiments.figures import figures_of
-from deddqn.experiments.report.svg import Scale, fitting, tick_label
+from deddqn.analysis.comparison import Analysis
+from deddqn.analysis.result_tables import ALL
+from deddqn.report.figures import figures_of
+from deddqn.report.svg import Scale, fitting, tick_label
 from deddqn.problems import Problem
 from tests.experiments import browser
 from tests.experiments.helpers import PROBLEMS, Failing

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deddqn.experiments.paper import CONTROL, MISPRINT, paper_friedman, recompute_li, recompute_ranks, table_3
-from deddqn.experiments.statistics import (
+from deddqn.analysis.paper import CONTROL, MISPRINT, paper_friedman, recompute_li, recompute_ranks, table_3
+from deddqn.analysis.statistics import (
     Samples,
     a12,
     bootstrap_ranks,

@@ -10,7 +10,7 @@ import pytest
 from deddqn import DEConfig, EpisodeSpec, Lanes, load_policy
 from deddqn.problems import SUITES, Problem, get, suite
 from deddqn.problems.bbob import FUNCTIONS
-from deddqn.problems.packages import MissingPackageError
+from deddqn._utils.optional_imports import MissingPackageError
 
 SMALL = DEConfig(population_size=20, budget=400)
 
@@ -109,13 +109,13 @@ def test_a_missing_gymnasium_names_its_extra(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     with pytest.raises(MissingPackageError, match=r"\(extra 'gym'\): pip install "):
-        import deddqn.integrations.gymnasium  # noqa: F401
+        import deddqn.envs.gymnasium  # noqa: F401
 
 
 @pytest.mark.parametrize("reward", ["progress", "rank"])
 def test_rewards_that_teach_the_final_error_work_on_bbob(reward: str) -> None:
     pytest.importorskip("ioh")
-    from deddqn.training.potentials import reward_tables
+    from deddqn.training.dqn.reward_tables import reward_tables
 
     problems = [get("bbob:f1/i1/d2"), get("bbob:f15/i2/d5")]
     tables = reward_tables(reward, problems, SMALL, threads=1)

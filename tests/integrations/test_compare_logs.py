@@ -18,8 +18,8 @@ pytest.importorskip("cocoex")
 
 from deddqn.cli import main
 from deddqn.experiments import Store, compare
-from deddqn.integrations.logs import CocoLog, IohLog, join_info
-from deddqn.integrations.place import place_of
+from deddqn.loggers.formats import CocoLog, IohLog, join_info
+from deddqn.loggers.problem_id import place_of
 from deddqn.policies import mixture
 from deddqn.problems import Problem
 from tests.experiments.helpers import Failing, RandomSearch, rows
@@ -124,7 +124,7 @@ def test_iohinspector_reads_the_logs_of_the_command(tmp_path: Path, capsys: pyte
 
 def test_runs_joined_are_what_one_observer_writes(tmp_path: Path) -> None:
     from deddqn import DEConfig, EpisodeSpec, load_policy
-    from deddqn.integrations.coco import log_with_coco
+    from deddqn.loggers.coco import log_with_coco
     from deddqn.problems import get
 
     compare(["de3"], PROBLEMS[:3], runs=2, budget=150, out=tmp_path / "e", logs=[CocoLog()], workers=1)
@@ -153,7 +153,7 @@ def test_info_files_of_two_dimensions_are_joined_apart() -> None:
 DRIVER = """
 import os, signal, sys
 from deddqn.experiments import compare
-from deddqn.integrations.logs import CocoLog, IohLog
+from deddqn.loggers.formats import CocoLog, IohLog
 from tests.experiments.helpers import RandomSearch
 
 moment, number, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]

@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 from deddqn import BEYOND, DEConfig, EpisodeSpec, Lanes, Portfolio, Problem, load_policy, minimize  # noqa: E402
 from deddqn.de.state import Count  # noqa: E402
 from deddqn.features.layout import TABLE_1, feature_names, n_features  # noqa: E402
-from deddqn.integrations.gymnasium import ENV_ID, DEEnv, DEVectorEnv  # noqa: E402
+from deddqn.envs.gymnasium import ENV_ID, DEEnv, DEVectorEnv  # noqa: E402
 from deddqn.problems import get  # noqa: E402
 
 SMALL = {"population_size": 20, "budget": 120}

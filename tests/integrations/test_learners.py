@@ -21,13 +21,13 @@ SMALL = {"problem": "cec2005:F9/d2", "population_size": 20, "budget": 120}
 
 def sb3_env(lanes: int, **more: Any) -> Any:
     pytest.importorskip("stable_baselines3")
-    from deddqn.integrations.stable_baselines3 import DEVecEnv
+    from deddqn.envs.stable_baselines3 import DEVecEnv
 
     return DEVecEnv(lanes, **{**SMALL, **more})
 
 
 def test_the_vecenv_is_the_vector_env() -> None:
-    from deddqn.integrations.gymnasium import DEVectorEnv
+    from deddqn.envs.gymnasium import DEVectorEnv
 
     ours, plain = sb3_env(3), DEVectorEnv(3, autoreset_mode="SameStep", **SMALL)
     ours.seed(4)

@@ -15,10 +15,10 @@ import pytest
 
 from deddqn import DEConfig, EpisodeSpec, Lanes, load_policy
 from deddqn.engine.run import Run
-from deddqn.integrations.ioh_files import write_ioh_logs
-from deddqn.integrations.place import place_of
+from deddqn.loggers.ioh_files import write_ioh_logs
+from deddqn.loggers.problem_id import place_of
 from deddqn.problems import Problem, get
-from deddqn.problems.seen import seen
+from deddqn.problems.wrappers import seen
 from tests.integrations.ioh_reader import read_ioh
 
 SMALL = DEConfig(population_size=10, budget=300)
@@ -69,7 +69,7 @@ def test_places() -> None:
 
 def test_ioh_logs_runs(tmp_path: Path) -> None:
     pytest.importorskip("ioh")
-    from deddqn.integrations.ioh import log_with_ioh
+    from deddqn.loggers.ioh import log_with_ioh
 
     specs = [spec_of("bbob:f3/i2/d5", 0), spec_of("bbob:f3/i2/d5", 1), spec_of("cec2005:F24/d2", 3)]
     runs = log_with_ioh(specs, tmp_path / "log")
@@ -88,7 +88,7 @@ def test_ioh_logs_runs(tmp_path: Path) -> None:
 
 def test_ioh_logs_any_optimiser_that_takes_a_problem(tmp_path: Path) -> None:
     pytest.importorskip("ioh")
-    from deddqn.integrations.ioh import IohLogger
+    from deddqn.loggers.ioh import IohLogger
 
     with IohLogger(tmp_path / "log", "sampling") as log:
         problem = log.attach(get("bbob:f1/i1/d3"))
@@ -144,7 +144,7 @@ def test_a_trajectory_must_begin_at_the_first_evaluation(tmp_path: Path) -> None
 def test_iohinspector_reads_both(tmp_path: Path) -> None:
     iohinspector = pytest.importorskip("iohinspector")
     pytest.importorskip("ioh")
-    from deddqn.integrations.ioh import log_with_ioh
+    from deddqn.loggers.ioh import log_with_ioh
 
     run = log_with_ioh([spec_of("bbob:f3/i2/d5")], tmp_path / "live" / "log")[0]
     write_ioh_logs(rows(), tmp_path / "export")
@@ -162,7 +162,7 @@ def test_iohinspector_reads_both(tmp_path: Path) -> None:
 def test_cocos_observer_sees_runs(tmp_path: Path) -> None:
     pytest.importorskip("cocoex")
     pytest.importorskip("ioh")
-    from deddqn.integrations.coco import log_with_coco
+    from deddqn.loggers.coco import log_with_coco
 
     specs = [spec_of(f"bbob:f{f}/i{i}/d2") for i in (1, 2) for f in (1, 3)]
     runs = log_with_coco(specs, tmp_path / "res", "random choice")
@@ -177,7 +177,7 @@ def test_cocos_observer_sees_runs(tmp_path: Path) -> None:
 
 def test_coco_bad_input(tmp_path: Path) -> None:
     pytest.importorskip("cocoex")
-    from deddqn.integrations.coco import CocoObserver, log_with_coco
+    from deddqn.loggers.coco import CocoObserver, log_with_coco
 
     with pytest.raises(ValueError, match="must be one of BBOB"):
         log_with_coco([spec_of("cec2005:F9/d2")], tmp_path / "a")
@@ -195,7 +195,7 @@ def test_cocopp_makes_its_page(tmp_path: Path) -> None:
     pytest.importorskip("cocopp")
     pytest.importorskip("cocoex")
     pytest.importorskip("ioh")
-    from deddqn.integrations.coco import log_with_coco
+    from deddqn.loggers.coco import log_with_coco
 
     log_with_coco([spec_of(f"bbob:f{f}/i{i}/d5") for f in range(1, 25) for i in (1, 2, 3)], tmp_path / "res")
     command = [sys.executable, "-m", "cocopp", "--no-svg", "-o", str(tmp_path / "pages"), str(tmp_path / "res")]

@@ -217,7 +217,7 @@ def test_wrong_settings_in_a_policy_are_refused(tmp_path):
 
 def test_a_network_keeps_its_settings_when_it_is_saved_with_a_search(tmp_path):
     from deddqn.policies import network_policy
-    from deddqn.policies.packing import packed, unpacked
+    from deddqn.policies.policy_arrays import packed, unpacked
 
     plain = random_network(portfolio=BEYOND)
     layers = [(np.zeros((12, 259)), np.zeros(12))]

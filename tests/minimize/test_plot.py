@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import deddqn
-from deddqn.engine.figures import run_curves
+from deddqn.optimize.plotting import run_curves
 from tests.minimize.helpers import BOX, SMALL, bowl
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deddqn import Optimizer, load_policy, minimize
-from deddqn.engine.arguments import SHORTEST_SEARCH, population_of
+from deddqn.optimize.arguments import SHORTEST_SEARCH, population_of
 from deddqn.policies import best_policy
 from tests.minimize.helpers import BOX, bowl
 

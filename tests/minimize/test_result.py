@@ -14,7 +14,7 @@ import pytest
 from scipy.optimize import OptimizeResult
 
 import deddqn
-from deddqn.engine.result import Result
+from deddqn.optimize.result import Result
 
 
 def found() -> OptimizeResult:

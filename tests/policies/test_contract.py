@@ -10,7 +10,7 @@ import pytest
 from deddqn.de import PAPER, DEConfig, Entry, Portfolio
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.features import n_features
-from deddqn.names import UnknownNameError
+from deddqn._utils.validation import UnknownNameError
 from deddqn.policies import (
     CompiledPolicy,
     Policy,

@@ -16,9 +16,9 @@ from deddqn.de import PAPER, DEConfig, Entry, Portfolio
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.features import LAYOUT_VERSION, n_features
 from deddqn.policies import CompiledPolicy, PolicyFileError, load_policy, load_policy_file, network_policy, save_policy
-from deddqn.policies.network import COMMITMENT, N_LAYERS, WIDTHS, forward, memory_size
+from deddqn.policies.mlp import COMMITMENT, N_LAYERS, WIDTHS, forward, memory_size
 from deddqn.problems import get
-from deddqn.streams import Stream, integer_below, streams_at, uniform
+from deddqn.rng import Stream, integer_below, streams_at, uniform
 
 Layers = tuple[list[np.ndarray], list[np.ndarray]]
 

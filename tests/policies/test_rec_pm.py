@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deddqn.policies import load_policy
-from deddqn.policies.matching import block
+from deddqn.policies.probability_matching import block
 from deddqn.policies.rec_pm import Block, rec_pm, solve
 
 

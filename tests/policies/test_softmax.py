@@ -13,7 +13,7 @@ from deddqn.features.layout import LANDSCAPE
 from deddqn.policies import PolicyFileError, load_policy, save_softmax, softmax_policy
 from deddqn.policies.softmax import DIVERSITY, FACT, FACTS, N_FACTS, SLOTS, SUCCESS, pick, trust_of, weights_of
 from deddqn.problems import get
-from deddqn.streams import Stream, streams_at, uniform
+from deddqn.rng import Stream, streams_at, uniform
 
 
 def lanes_of(weights, **settings):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deddqn.problems.packages import MissingPackageError, install_command, need
+from deddqn._utils.optional_imports import MissingPackageError, install_command, need
 
 METADATA = """\
 Metadata-Version: 2.4

@@ -13,10 +13,10 @@ import torch
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.policies import uniform_policy
 from deddqn.problems import get
-from deddqn.streams import Stream, integer_below, streams_at, uniform
+from deddqn.rng import Stream, integer_below, streams_at, uniform
 from deddqn.training.config import TrainingConfig
-from deddqn.training.network import QNetwork
-from deddqn.training.trainer import Trainer
+from deddqn.training.dqn.network import QNetwork
+from deddqn.training.dqn.trainer import Trainer
 
 SETTINGS = {
     "problems": ("cec2005:F1/d10", "cec2005:F8/d30", "cec2005:F15/d10"),

@@ -13,9 +13,9 @@ import pytest
 
 from deddqn.training.checkpoint import checkpoints, load_checkpoint, save_checkpoint
 from deddqn.training.config import TrainingConfig
-from deddqn.training.replay import Replay
-from deddqn.training.search import Search, SearchConfig
-from deddqn.training.trainer import Trainer, train
+from deddqn.training.dqn.replay_buffer import Replay
+from deddqn.training.policy_search.search import Search, SearchConfig
+from deddqn.training.dqn.trainer import Trainer, train
 
 MIB = 2**20
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from deddqn.engine import Record
-from deddqn.training.replay import Replay
+from deddqn.training.dqn.replay_buffer import Replay
 
 FEATURES = 5
 

@@ -12,8 +12,8 @@ from deddqn.features.layout import AT
 from deddqn.policies import load_policy, load_policy_file, network_policy
 from deddqn.problems import Problem
 from deddqn.training.config import TrainingConfig
-from deddqn.training.learner import NonFiniteLossError
-from deddqn.training.trainer import Trainer, train
+from deddqn.training.dqn.learner import NonFiniteLossError
+from deddqn.training.dqn.trainer import Trainer, train
 
 SMALL = {
     "problems": ("cec2005:F1/d10", "cec2005:F9/d10"),
@@ -178,7 +178,7 @@ def test_rewards_that_explode_stop_the_training_and_leave_no_policy(tmp_path):
 def test_rewards_with_tables_add_up_to_where_the_run_ended(tmp_path, reward):
     from deddqn.rewards import potential
     from deddqn.training.evaluate import evaluate
-    from deddqn.training.potentials import reward_tables
+    from deddqn.training.dqn.reward_tables import reward_tables
 
     config = TrainingConfig(**SMALL)
     problems = config.training_problems()

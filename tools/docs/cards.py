@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from deddqn.cli.train import Options
-from deddqn.experiments.report.svg import Scale
+from deddqn.report.svg import Scale
 from deddqn.policies.files import read_policy_file
 from deddqn.policies.softmax import FACTS
 from deddqn.problems import SUITES
 from deddqn.training.config import PRESETS, TrainingConfig
-from deddqn.training.search import SearchConfig
+from deddqn.training.policy_search.search import SearchConfig
 from tools.docs import markdown
 from tools.docs.markdown import code
 

@@ -18,7 +18,7 @@ LINKS = {"../examples": "examples.md", **{f"../{file}": page for file, page in O
 
 def all_pages() -> dict[str, str]:
     """Every generated page: path below ``docs/generated`` -> text."""
-    from deddqn.integrations.contract import contract
+    from deddqn.envs.observation_docs import contract
 
     made = {**api.pages(), **methods.pages(), "paper-map.md": paper_map.page(), "examples.md": examples.page()}
     made["contract.md"] = "# The contract of the environment\n\n" + contract()

@@ -10,8 +10,8 @@ from typing import Any
 from deddqn.baselines import baseline_names, load_baseline, minion
 from deddqn.baselines import registry as baselines
 from deddqn.de import PAPER, strategies
-from deddqn.experiments.contestants import PAPER_METHODS
-from deddqn.experiments.paper import PRINTED
+from deddqn.experiments.methods import PAPER_METHODS
+from deddqn.analysis.paper import PRINTED
 from deddqn.policies import CompiledPolicy, best_policy, load_policy, policy_names
 from deddqn.policies import registry as policies
 from deddqn.policies.adaptive import ADAPTIVE, default_parameters, tuned

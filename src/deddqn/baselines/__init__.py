@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deddqn.lazy import lazy_names
+from deddqn._utils.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
     from deddqn.baselines.method import (

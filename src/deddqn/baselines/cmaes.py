@@ -31,7 +31,7 @@ import numpy as np
 
 from deddqn.baselines.method import BudgetedObjective, Trajectory
 from deddqn.problems import Problem
-from deddqn.problems.packages import need
+from deddqn._utils.optional_imports import need
 
 QUIET: dict[str, Any] = {"verbose": -9, "verb_disp": 0, "verb_log": 0, "verb_time": False, "signals_filename": None}
 

@@ -32,7 +32,7 @@ import numpy as np
 
 from deddqn.baselines.method import BudgetedObjective, Trajectory
 from deddqn.problems import Problem
-from deddqn.problems.packages import need
+from deddqn._utils.optional_imports import need
 
 ALGORITHMS = {
     "jade": "JADE",

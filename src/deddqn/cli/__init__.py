@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     command = given[0]
     if command not in COMMANDS:
-        from deddqn.names import suggestion
+        from deddqn._utils.validation import suggestion
 
         print(
             f"deddqn: unknown command {command!r}; {suggestion(command, COMMANDS)}see 'deddqn --help'", file=sys.stderr
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _missing(command: str, error: ModuleNotFoundError) -> int:
-    from deddqn.problems.packages import install_command
+    from deddqn._utils.optional_imports import install_command
 
     print(f"deddqn {command}: needs {error.name}: {install_command('report', 'baselines')}", file=sys.stderr)
     return 2

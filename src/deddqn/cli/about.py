@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import tyro
 
 import deddqn
-from deddqn.versions import versions
+from deddqn._utils.versions import versions
 
 NEEDED = ("numpy", "scipy", "numba", "llvmlite", "safetensors", "tyro", "rich")
 OPTIONAL = ("torch", "ray", "pandas", "pyarrow", "matplotlib", "gymnasium", "ioh", "cma", "minionpy", "optuna")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from deddqn.experiments.film import record_film, write_gif
+from deddqn.animation import record_film, write_gif
 from deddqn.policies import best_policy
 
 

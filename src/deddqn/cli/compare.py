@@ -10,8 +10,8 @@ import tyro
 from rich.console import Console
 
 from deddqn.experiments.plan import PAPER_BUDGET, PAPER_RUNS, Experiment, experiment, preset
-from deddqn.integrations.logs import LOGS
-from deddqn.names import unknown_name
+from deddqn.loggers.formats import LOGS
+from deddqn._utils.validation import unknown_name
 from deddqn.problems import SUITES
 
 

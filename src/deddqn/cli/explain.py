@@ -33,7 +33,7 @@ class Options:
 
 def run(options: Options) -> int:
     """Explain, write, and say the most important."""
-    from deddqn.experiments.explain import Request, draw_page, explain, findings, write_page
+    from deddqn.explain import Request, draw_page, explain, findings, write_page
     from deddqn.experiments.progress import steps
 
     if options.redraw is not None:

@@ -24,7 +24,7 @@ class Options:
 
 def run(options: Options) -> int:
     """Write the report and say where it is."""
-    from deddqn.experiments.report import write_report
+    from deddqn.report import write_report
 
     page = write_report(
         options.folder, options.out, figures=options.figures, methods=options.methods, control=options.control

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from deddqn.problems.packages import need
+from deddqn._utils.optional_imports import need
 from deddqn.training.__main__ import run_settings
 from deddqn.training.config import ClusterConfig
-from deddqn.training.settings import read_values
+from deddqn.training.strict_json import read_values
 
 PaperGrid = Literal["paper"]
 
@@ -118,7 +118,7 @@ def run(options: Options) -> int:
     settings, cluster = settings_of(options), cluster_of(options)
     if options.grid is not None:
         need("torch", "training a network", "train")
-        from deddqn.training.grid import paper_grid
+        from deddqn.training.dqn.paper_grid import paper_grid
 
         print(paper_grid(settings, options.out, resume=options.resume))
         return 0

@@ -15,13 +15,13 @@ from rich.console import Console
 
 from deddqn.cli.train import Settings, settings_of
 from deddqn.de.config import DEConfig
-from deddqn.experiments.contestants import problems_of
+from deddqn.experiments.methods import problems_of
 from deddqn.experiments.plan import PAPER_RUNS, Experiment, experiment
 from deddqn.policies.files import read_policy_file
 from deddqn.problems import Problem
 from deddqn.training.config import TrainingConfig
-from deddqn.training.learn import TrainingFailed, config_of, learn
-from deddqn.training.search import SearchConfig
+from deddqn.training.api import TrainingFailed, config_of, learn
+from deddqn.training.policy_search.search import SearchConfig
 
 RIVALS = ("random", "de1", "de2", "de3", "de4", "pm-adapss", "f-auc", "rec-pm")
 NOT_LEARNED = ("device", "threads", "learner_threads", "tensorboard", "checkpoint", "checkpoint_seconds", "max_seconds")
@@ -47,7 +47,7 @@ def run(options: Options) -> int:
     check_unseen(trained_on, problems_of(options.test))
     planned(options, config, options.methods)  # what is wrong with the comparison is said before the training
     if options.figures:
-        from deddqn.experiments.report import check_drawing
+        from deddqn.report import check_drawing
 
         check_drawing()
     console = Console()
@@ -118,7 +118,7 @@ def _train(options: Options, config: TrainingConfig | SearchConfig, policy: Path
 
 def _compare(options: Options, config: TrainingConfig | SearchConfig, policy: Path, console: Console) -> int:
     from deddqn.experiments.progress import live
-    from deddqn.experiments.report import write_report
+    from deddqn.report import write_report
     from deddqn.experiments.runner import run_experiment
 
     folder = options.out / "comparison"

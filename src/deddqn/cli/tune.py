@@ -14,7 +14,7 @@ import tyro
 
 from deddqn.experiments.tuning import Tuning, decide, open_study, search, write_json
 from deddqn.policies.adaptive import TUNED, tuned
-from deddqn.problems.packages import need
+from deddqn._utils.optional_imports import need
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,7 @@ def _spread(options: Options) -> Iterator[Any]:
     if options.workers is not None:
         raise ValueError("workers are of one machine: leave them out on a cluster")
     need("ray", "work on a cluster", "cluster")
-    from deddqn.experiments.cluster import cluster_spread
+    from deddqn.distributed.experiments import cluster_spread
 
     with cluster_spread(options.cluster) as spread:
         yield spread

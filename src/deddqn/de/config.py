@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deddqn.names import check_whole_number, choice_error
+from deddqn._utils.validation import check_whole_number, choice_error
 
 REPAIRS = ("clip", "reflect", "midpoint")
 UPDATINGS = ("sequential", "deferred")

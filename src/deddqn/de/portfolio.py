@@ -1,6 +1,6 @@
 """A portfolio: the moves that a policy chooses from, each a strategy with its F and CR (Sect. 2.1).
 
-F and CR are constants, or drawn for every trial around means that follow what succeeded (see `deddqn.de.parameters`);
+F and CR are constants, or drawn for every trial around means that follow what succeeded (see `deddqn.de.success_history`);
 then the numbers of the entry are where the means start.
 """
 
@@ -12,8 +12,8 @@ from numbers import Real
 
 import numpy as np
 
-from deddqn.de.strategies import STRATEGIES
-from deddqn.names import choice_error, unknown_name
+from deddqn.de.mutation import STRATEGIES
+from deddqn._utils.validation import choice_error, unknown_name
 
 ADAPTS = ("", "F", "CR", "F+CR")
 """What of an entry may follow success; the position is its code in a run (1: F, 2: CR)."""

@@ -13,8 +13,8 @@ import numpy as np
 from deddqn._jit import Field, Layout, shared
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import Portfolio
-from deddqn.de.strategies import ARCHIVE_DONORS, CMA, GAUSS
-from deddqn.streams import STATE_WORDS, Stream
+from deddqn.de.mutation import ARCHIVE_DONORS, CMA, GAUSS
+from deddqn.rng import STATE_WORDS, Stream
 
 DONORS = 5
 MEANS = 6  # remembered per operator (H of L-SHADE)

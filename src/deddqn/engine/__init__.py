@@ -1,27 +1,18 @@
-"""Where problem, search, features and policy meet: one run, or many in lanes."""
+"""The compiled core: problem, search, features and policy meet in one loop, for one run or for many side by side."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deddqn.lazy import lazy_names
+from deddqn._utils.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
-    from deddqn.engine.episode import EpisodeSpec
-    from deddqn.engine.figures import plot
-    from deddqn.engine.lanes import Lanes, Record
-    from deddqn.engine.one_call import minimize
-    from deddqn.engine.optimizer import Optimizer
+    from deddqn.engine.run_spec import EpisodeSpec
+    from deddqn.engine.vectorized import Lanes, Record
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
-        {
-            "deddqn.engine.episode": ("EpisodeSpec",),
-            "deddqn.engine.figures": ("plot",),
-            "deddqn.engine.lanes": ("Lanes", "Record"),
-            "deddqn.engine.one_call": ("minimize",),
-            "deddqn.engine.optimizer": ("Optimizer",),
-        },
+        {"deddqn.engine.run_spec": ("EpisodeSpec",), "deddqn.engine.vectorized": ("Lanes", "Record")},
     )
 
-__all__ = ["EpisodeSpec", "Lanes", "Optimizer", "Record", "minimize", "plot"]
+__all__ = ["EpisodeSpec", "Lanes", "Record"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from deddqn.de.state import Count, End, Fact, Mark
-from deddqn.engine import outside
-from deddqn.engine.episode import EpisodeSpec, bind, write_episode
+from deddqn.engine import stepping
+from deddqn.engine.run_spec import EpisodeSpec, bind, write_episode
 from deddqn.engine.loop import advance, start
-from deddqn.engine.memory import view_episode
+from deddqn.engine.run_memory import view_episode
 from deddqn.policies.policy import CompiledPolicy
-from deddqn.streams import Stream
+from deddqn.rng import Stream
 
 
 class Run:
@@ -91,12 +91,12 @@ class Run:
         """Propose what can be evaluated now; return the range of point numbers (see `points`)."""
         counts = self.search.counts
         if self.compiled:
-            count = int(outside.ask_points(self.address))
+            count = int(stepping.ask_points(self.address))
             return (0 if counts[Count.DEFERRED] else int(counts[Count.TOLD])), count
         policy = self.spec.policy
-        while (i := int(outside.observe(self.address))) >= 0:
+        while (i := int(stepping.observe(self.address))) >= 0:
             features = self.observer.features.copy() if policy.needs_features else np.empty(0)
-            outside.act(self.address, self._checked(policy.choose(features, i)))
+            stepping.act(self.address, self._checked(policy.choose(features, i)))
         if self.ended:
             return 0, 0
         if counts[Count.DEFERRED]:
@@ -131,22 +131,22 @@ class Run:
     def tell(self, i: int, value: float) -> None:
         """Enter the value of point `i`; settle what can be settled."""
         if self.compiled:
-            outside.tell_value(self.address, i, value)
+            stepping.tell_value(self.address, i, value)
         else:
-            outside.note_value(self.address, i, value)
+            stepping.note_value(self.address, i, value)
             self._settle_in_python()
 
     def _settle_in_python(self) -> None:
         search, policy = self.search, self.spec.policy
         initial = not search.counts[Count.INITIALISED]
         settled = False
-        while (i := int(outside.settle_next(self.address))) >= 0:
+        while (i := int(stepping.settle_next(self.address))) >= 0:
             settled = True
             if not initial:
                 parent, trial = float(search.facts[Fact.PARENT]), float(search.facts[Fact.TRIAL])
                 best, worst = float(search.marks[Mark.F_BSF]), float(search.marks[Mark.F_WSF])
                 policy.learn(i, int(search.choices[i]), parent, trial, best, worst, float(self.core.rewards[i]))
-        if settled and outside.finish_if_over(self.address) and not initial:
+        if settled and stepping.finish_if_over(self.address) and not initial:
             policy.end_generation()
             if search.counts[Count.RENUMBERED] and hasattr(policy, "renumber"):
                 policy.renumber(search.origin[: int(search.counts[Count.POPULATION])].copy())
@@ -162,7 +162,7 @@ class Run:
         while not self.ended and self.evaluations + int(self.search.counts[Count.TOLD]) - self._cursor < until:
             self.ask()
             i = int(self.search.counts[Count.TOLD])
-            self.tell(i, outside.evaluate_here(self.address, i))
+            self.tell(i, stepping.evaluate_here(self.address, i))
 
     @property
     def _cursor(self) -> int:

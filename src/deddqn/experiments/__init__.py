@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deddqn.lazy import lazy_names
-from deddqn.problems.packages import need
+from deddqn._utils.lazy_imports import lazy_names
+from deddqn._utils.optional_imports import need
 
 if TYPE_CHECKING:
     from deddqn.experiments.plan import Experiment, Job, Plan, experiment, preset
-    from deddqn.experiments.report import write_report
+    from deddqn.report import write_report
     from deddqn.experiments.runner import Outcome, compare, run_experiment
     from deddqn.experiments.store import Store, StoreError
 else:
@@ -25,7 +25,7 @@ else:
         __name__,
         {
             "deddqn.experiments.plan": ("Experiment", "Job", "Plan", "experiment", "preset"),
-            "deddqn.experiments.report": ("write_report",),
+            "deddqn.report": ("write_report",),
             "deddqn.experiments.runner": ("Outcome", "compare", "run_experiment"),
             "deddqn.experiments.store": ("Store", "StoreError"),
         },

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from deddqn.experiments.plan import Job
-from deddqn.versions import versions
+from deddqn._utils.versions import versions
 
 OK, FLAGGED, FAILED = "ok", "flagged", "failed"
 

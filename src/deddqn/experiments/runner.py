@@ -11,16 +11,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
 
-from deddqn.experiments.contestants import Contestant, problems_of, travels
+from deddqn.experiments.methods import Contestant, problems_of, travels
 from deddqn.experiments.lock import sole_use
-from deddqn.experiments.logs import LogBooks, LogFormat, Recorder
+from deddqn.experiments.evaluation_logs import LogBooks, LogFormat, Recorder
 from deddqn.experiments.plan import Experiment, Job, experiment
 from deddqn.experiments.results import FAILED, FLAGGED, Run
 from deddqn.experiments.store import Store
-from deddqn.experiments.workers import Task, Workers
-from deddqn.names import check_whole_number
+from deddqn.experiments.executors import Task, Workers
+from deddqn._utils.validation import check_whole_number
 from deddqn.problems import Problem
-from deddqn.problems.packages import need
+from deddqn._utils.optional_imports import need
 
 LANES_CHUNK = 500_000  # evaluations of a task: about a second of compiled search,
 METHOD_CHUNK = 50_000  # ... and of a method in Python
@@ -85,7 +85,7 @@ def run_experiment(
     workers : tasks at a time; as many as there are cores by default.
     extend : let the folder's plan grow by new methods, problems and repeats.
     retry_failed : run jobs again that failed before.
-    logs : formats in which every evaluation is logged too (see `deddqn.integrations.logs`); stored runs that have no
+    logs : formats in which every evaluation is logged too (see `deddqn.loggers.formats`); stored runs that have no
         such log are run again, with the same results.
     begin : called with the outcome so far and the evaluations to make; gives what is called after every task.
     cluster : ``auto`` or the HOST:PORT of a Ray head: the tasks run on its nodes (see docs/cluster.md).
@@ -97,7 +97,7 @@ def run_experiment(
     books = LogBooks(store, logs)
     for form in books.formats:
         if not isinstance(form, LogFormat):
-            raise ValueError(f"logs must be formats such as deddqn.integrations.logs.IohLog(), got {form!r}")
+            raise ValueError(f"logs must be formats such as deddqn.loggers.formats.IohLog(), got {form!r}")
         form.check(what.problems.values(), books.folder)
     with _crew(what, workers, cluster) as crew:
         store.create()
@@ -184,7 +184,7 @@ def _crew(what: Experiment, workers: int | None, cluster: str | None) -> Iterato
         yield LocalCrew(len(os.sched_getaffinity(0)) if workers is None else workers)
         return
     need("ray", "work on a cluster", "cluster")
-    from deddqn.experiments.cluster import cluster_crew
+    from deddqn.distributed.experiments import cluster_crew
 
     with cluster_crew(cluster, what) as crew:
         yield crew
@@ -205,7 +205,7 @@ def compare(
     """Compare methods on problems and store the results in `out`; call it again to go on where it stopped.
 
     `methods` are names, policies, or objects with ``name`` and ``run(problem, budget, rng) -> Trajectory``;
-    `problems` names, names of suites, or `Problem` objects; `logs` are formats of `deddqn.integrations.logs`;
+    `problems` names, names of suites, or `Problem` objects; `logs` are formats of `deddqn.loggers.formats`;
     `cluster` is ``auto`` or the address of a Ray cluster to run on.
     """
     what = experiment(methods, problems, runs=runs, budget=budget, seed=seed)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from deddqn._jit import fill, kernel
-from deddqn.de.improvements import LARGEST_IMPROVEMENT, improvement
+from deddqn.de.improvement import LARGEST_IMPROVEMENT, improvement
 from deddqn.de.state import Fact
 from deddqn.features.layout import HISTORY_BLOCKS, LANDSCAPE, METRICS
-from deddqn.features.state import Tally
+from deddqn.features.buffers import Tally
 
 SUCCESS_RATE, MEAN_IMPROVEMENT, BEST_CHANGE, BEST_IMPROVEMENT = (
     HISTORY_BLOCKS.index(name) for name in ("success_rate", "mean_improvement", "best_change", "best_improvement")

@@ -1,6 +1,6 @@
 """Who chooses the strategy: one protocol, one file per policy."""
 
-from deddqn.policies.ddqn import load_policy_file, network_policy, save_policy
+from deddqn.policies.q_network import load_policy_file, network_policy, save_policy
 from deddqn.policies.files import PolicyFileError
 from deddqn.policies.fixed import fixed, mixture, uniform_policy
 from deddqn.policies.policy import CompiledPolicy, Policy

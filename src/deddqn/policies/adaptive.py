@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from deddqn.names import unknown_name
+from deddqn._utils.validation import unknown_name
 from deddqn.policies.f_auc import f_auc
 from deddqn.policies.pm_adapss import pm_adapss
 from deddqn.policies.policy import CompiledPolicy

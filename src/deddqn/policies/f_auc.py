@@ -34,7 +34,7 @@ from deddqn.policies.kernels import (
     RESET_SIGNATURE,
     PolicyKernels,
 )
-from deddqn.policies.matching import check_fraction, check_window
+from deddqn.policies.probability_matching import check_fraction, check_window
 from deddqn.policies.policy import CompiledPolicy
 
 

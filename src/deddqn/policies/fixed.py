@@ -11,7 +11,7 @@ from deddqn.policies.kernels import (
     PolicyKernels,
 )
 from deddqn.policies.policy import CompiledPolicy
-from deddqn.streams import integer_below, uniform
+from deddqn.rng import integer_below, uniform
 
 
 @kernel(CHOOSE_SIGNATURE)

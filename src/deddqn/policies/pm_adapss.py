@@ -30,13 +30,13 @@ from enum import IntEnum
 import numpy as np
 
 from deddqn._jit import kernel
-from deddqn.de.improvements import improvement
+from deddqn.de.improvement import improvement
 from deddqn.policies.kernels import (
     END_SIGNATURE,
     LEARN_SIGNATURE,
     PolicyKernels,
 )
-from deddqn.policies.matching import (
+from deddqn.policies.probability_matching import (
     PROBABILITY,
     MatchingPolicy,
     block,

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from deddqn.names import unknown_name
+from deddqn._utils.validation import unknown_name
 from deddqn.policies.adaptive import ADAPTIVE, adaptive_policy
-from deddqn.policies.ddqn import load_policy_file
+from deddqn.policies.q_network import load_policy_file
 from deddqn.policies.fixed import fixed, mixture, uniform_policy
 from deddqn.policies.policy import CompiledPolicy, Policy, is_policy
 

@@ -32,7 +32,7 @@ import numpy as np
 from deddqn._jit import fill, kernel, small_integers_at
 from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.de.state import DONORS
-from deddqn.de.statistics import sort_by_fitness
+from deddqn.de.population_statistics import sort_by_fitness
 from deddqn.features.layout import AT
 from deddqn.policies.files import PolicyFileError, write_policy_file
 from deddqn.policies.kernels import (
@@ -45,7 +45,7 @@ from deddqn.policies.kernels import (
     PolicyKernels,
 )
 from deddqn.policies.policy import CompiledPolicy
-from deddqn.streams import integer_below, uniform
+from deddqn.rng import integer_below, uniform
 
 KIND = "softmax"
 FACTS = ("constant", "progress", "progress squared", "stagnation", "rank", "diversity", "success", "dimension")

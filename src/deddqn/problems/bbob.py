@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from deddqn.names import UnknownNameError, check_whole_number, suggestion
-from deddqn.problems.packages import need
+from deddqn._utils.validation import UnknownNameError, check_whole_number, suggestion
+from deddqn._utils.optional_imports import need
 from deddqn.problems.problem import Problem
 
 FUNCTIONS = range(1, 25)
@@ -85,7 +85,7 @@ def from_ioh(function: int, instance: int, dimension: int) -> BbobProblem:
 
 
 def from_cocoex(function: int, instance: int, dimension: int) -> BbobProblem:
-    """A problem evaluated by cocoex, without its suite and observers (see `deddqn.integrations.coco` for those)."""
+    """A problem evaluated by cocoex, without its suite and observers (see `deddqn.loggers.coco` for those)."""
     cocoex = need("cocoex", "the BBOB problems of COCO", "bbob")
     source = cocoex.BareProblem("bbob", function, dimension, instance)
     best = float(source.best_value())

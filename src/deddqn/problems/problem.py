@@ -19,7 +19,7 @@ from deddqn._jit import (
     kernel,
     objective_of_jitted,
 )
-from deddqn.problems.python_objective import PythonObjective
+from deddqn.problems.python_callback import PythonObjective
 
 USER_FUNCTION = "objective"
 """The name of a problem made from a function; constant, so that one seed gives one run through every face."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from deddqn.training.config import ClusterConfig
-from deddqn.training.learn import TrainingFailed, config_of, learn
-from deddqn.training.settings import read_values
+from deddqn.training.api import TrainingFailed, config_of, learn
+from deddqn.training.strict_json import read_values
 
 
 def main(arguments: list[str] | None = None) -> int:

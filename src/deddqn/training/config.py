@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deddqn.names import choice_error
+from deddqn._utils.validation import choice_error
 from deddqn.problems import Problem, get, suite
 from deddqn.rewards import reward_kernel
-from deddqn.training.settings import RunSettings, check, from_values, read_values, to_values
+from deddqn.training.strict_json import RunSettings, check, from_values, read_values, to_values
 
 LOSSES = ("squared", "huber")
 TARGETS = ("periodic", "soft")

@@ -12,7 +12,7 @@ import numpy as np
 import deddqn
 from deddqn.problems import Problem
 from deddqn.training.config import PRESETS, TrainingConfig
-from deddqn.versions import versions
+from deddqn._utils.versions import versions
 
 LIBRARIES = ("numpy", "numba", "torch")
 """What the numbers may depend on."""

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from deddqn._jit import kernel
-from deddqn.problems.cec2005.layout import Array
+from deddqn.problems.cec2005.memory_map import Array
 
 SPHERE: Final = 0
 RASTRIGIN: Final = 1

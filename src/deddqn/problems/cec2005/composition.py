@@ -10,7 +10,7 @@ import numpy as np
 
 from deddqn._jit import OBJECTIVE_SIGNATURE, kernel, part
 from deddqn.problems.cec2005 import basic
-from deddqn.problems.cec2005.layout import (
+from deddqn.problems.cec2005.memory_map import (
     BIAS,
     COMPONENT_NOISE,
     COMPONENTS,

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from deddqn.problems.cec2005.layout import Array
+from deddqn.problems.cec2005.memory_map import Array
 
 _FOLDER: Final = files("deddqn.problems.cec2005")
 

@@ -1,7 +1,7 @@
 """Shifting and rotating a point. Vectors are parts (see `deddqn._jit.part`) of the padded length."""
 
 from deddqn._jit import kernel
-from deddqn.problems.cec2005.layout import Array, padded
+from deddqn.problems.cec2005.memory_map import Array, padded
 
 
 @kernel(numeric=True, inline=True)

@@ -5,7 +5,7 @@ They are no part of CEC2005. Trainings and validations use those of the training
 
 import numpy as np
 
-from deddqn.problems.cec2005.layout import Array
+from deddqn.problems.cec2005.memory_map import Array
 
 _SEED = 2005
 

@@ -1,0 +1,1 @@
+"""Small tools of the whole package: checked input, optional packages, versions, names that are imported lazily."""

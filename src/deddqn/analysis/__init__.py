@@ -1,0 +1,1 @@
+"""From stored runs to findings: statistics, tables, curves, and what of the paper reproduces."""

@@ -1,0 +1,69 @@
+"""What of the paper reproduces: a verdict for every entry of its Table 3, computed from the runs.
+
+Every entry is compared (Welch, Holm over the entries) with two samples: the final errors that we measure, and the
+best of the initial population, 100 random points, which costs no search at all.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from deddqn.analysis.comparison import ALPHA, Analysis, MeasuredCell, against_paper, holm_of_known
+from deddqn.analysis.curves import trajectories
+
+REPRODUCED = "reproduced"
+INITIAL = "paper = initial population"
+LOWER = "measured lower"
+HIGHER = "measured higher"
+UNTESTED = "too few runs"
+
+
+@dataclass(frozen=True)
+class CellVerdict:
+    """One entry of Table 3 beside what we measure."""
+
+    cell: MeasuredCell
+    initial: np.ndarray  # best of the initial population, one per run
+    initial_p: float  # against the paper's entry, adjusted
+
+    @property
+    def verdict(self) -> str:
+        """In words."""
+        if self.cell.paper is None or math.isnan(self.cell.adjusted):
+            return UNTESTED
+        if not self.cell.differs:
+            return REPRODUCED
+        if self.initial_p >= ALPHA:
+            return INITIAL
+        return LOWER if self.cell.mean < self.cell.paper.mean else HIGHER
+
+
+def initial_best(analysis: Analysis, problem: str) -> np.ndarray:
+    """Best error of the initial population per run; the same for every method on the shared DE."""
+    size = analysis.plan.config.population_size
+    for method in analysis.methods:
+        group = analysis.groups.get((method, problem))
+        if group is not None and len(group["operators"].iloc[0]):
+            return trajectories(analysis, method, problem, np.array([size]))[:, 0]
+    return np.empty(0)
+
+
+def cell_verdicts(analysis: Analysis) -> list[CellVerdict]:
+    """All entries of the paper that were measured."""
+    cells = [cell for cell in analysis.cells if cell.paper is not None and cell.errors.size]
+    initial = {problem: initial_best(analysis, problem) for problem in analysis.problems}
+    p_values = [against_paper(initial[c.problem], c.paper) if initial[c.problem].size > 1 else math.nan for c in cells]
+    adjusted = holm_of_known(p_values)
+    return [CellVerdict(c, initial[c.problem], float(p)) for c, p in zip(cells, adjusted, strict=True)]
+
+
+def verdict_counts(verdicts: list[CellVerdict]) -> dict[str, dict[str, int]]:
+    """How often each verdict falls, per method."""
+    counted: dict[str, dict[str, int]] = {}
+    for verdict in verdicts:
+        row = counted.setdefault(verdict.cell.method, dict.fromkeys((REPRODUCED, INITIAL, LOWER, HIGHER, UNTESTED), 0))
+        row[verdict.verdict] += 1
+    return counted

@@ -1,0 +1,243 @@
+"""The strategy ``cma``: samples of a normal distribution that learns from them, as in CMA-ES.
+
+The distribution N(m, sigma^2 C) belongs to the run. It begins with mean and covariance of the better half of the
+parents when it is first needed. Every lambda of its samples that are settled move it (N. Hansen, "The CMA evolution
+strategy: a tutorial", arXiv:1604.00772, with its default constants and positive weights); whatever the trials became,
+repaired or made for an older distribution, is what it learns from, and steps that are longer than samples ever are
+count with the length of such (N. Hansen, "Injecting external solutions into CMA-ES", arXiv:1110.4181). A distribution
+that has converged, or found nothing better for long, begins anew with twice as many samples per update, up to eight
+times lambda, and so does it after a restart of the population.
+
+C = A A' with a triangular A in the place of the symmetric root (O. Krause, D. R. Arbones, C. Igel, "CMA-ES with optimal
+covariance update and storage complexity", NIPS 2016).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from deddqn._jit import copy, fill, kernel
+from deddqn.de.state import LARGEST_LAMBDA, Count, Model, fewest_samples
+from deddqn.de.population_statistics import sort_by_fitness
+from deddqn.de.mutation import CMA, STRATEGIES
+from deddqn.rng import Stream, standard_normal
+
+CODE = STRATEGIES.index(CMA)
+SMALLEST_EXTENT = 1e-12  # of the distribution, in widths of the box
+SMALLEST_DEVIATION = 1e-150
+SMALLEST_PIVOT = 1e-14  # of a variance: below, coordinates depend on each other
+
+
+@kernel
+def sample_model(search, scale, trial):
+    """Write m + F sigma A z into `trial`."""
+    collect_samples(search, False)
+    if not search.model[Model.SIGMA] > 0.0:
+        begin_model(search)
+    mean, factor, white = search.model_mean, search.model_factor, search.model_white
+    stream, unit = search.streams[Stream.SEARCH], scale * search.model[Model.SIGMA]
+    for d in range(trial.size):
+        white[d] = standard_normal(stream)
+        total = 0.0
+        for k in range(d + 1):
+            total += factor[d, k] * white[k]
+        trial[d] = mean[d] + unit * total
+
+
+@kernel
+def collect_samples(search, generation_is_over):
+    """Take in the samples that were settled since the last look; every lambda of them move the distribution."""
+    model = search.model
+    if search.model_mean.size == 0:
+        return
+    settled = search.counts[Count.CURSOR]
+    for i in range(np.int64(model[Model.COLLECTED]), settled):
+        if search.strategy[search.choices[i]] == CODE and model[Model.SIGMA] > 0.0:
+            place = np.int64(model[Model.SAMPLES])
+            copy(search.trials[i], search.model_points[place])
+            search.model_values[place] = search.values[i]
+            model[Model.SAMPLES] = place + 1
+            if place + 1 == model[Model.LAMBDA]:
+                update_model(search)
+    model[Model.COLLECTED] = 0 if generation_is_over else settled
+
+
+@kernel
+def begin_model(search):
+    """The distribution of the better half of the parents; what too few of them say about dependence counts less."""
+    model, mean, parents, order = search.model, search.model_mean, search.parents, search.order
+    better, dimension = search.counts[Count.POPULATION] // 2, mean.size
+    for d in range(dimension):
+        mean[d] = 0.0
+        for k in range(better):
+            mean[d] += parents[order[k], d] / better
+    trusted = better / (better + dimension)
+    for a in range(dimension):
+        for b in range(a):
+            search.model_covariance[a, b] = trusted * _covariance(search, better, a, b)
+        smallest = max(SMALLEST_EXTENT * (search.upper[a] - search.lower[a]), SMALLEST_DEVIATION)
+        search.model_covariance[a, a] = max(_covariance(search, better, a, a), smallest * smallest)
+    model[Model.LAMBDA] = fewest_samples(dimension) * min(2.0 ** model[Model.BEGUN], LARGEST_LAMBDA)
+    model[Model.BEGUN] += 1
+    model[Model.SIGMA] = 1.0
+    model[Model.BEST] = math.inf
+    model[Model.SAMPLES] = model[Model.UPDATES] = model[Model.STALE] = 0
+    fill(search.path_sigma, 0.0)
+    fill(search.path_covariance, 0.0)
+    factorise(search.model_covariance, search.model_factor)
+
+
+@kernel
+def _covariance(search, better, a, b):
+    parents, order, mean = search.parents, search.order, search.model_mean
+    total = 0.0
+    for k in range(better):
+        total += (parents[order[k], a] - mean[a]) * (parents[order[k], b] - mean[b]) / better
+    return total
+
+
+@kernel
+def factorise(covariance, factor):
+    """Write the lower triangular A with A A' = C; False where C is not positive definite. Reads the lower half of C."""
+    for j in range(len(covariance)):
+        pivot = covariance[j, j]
+        for k in range(j):
+            pivot -= factor[j, k] * factor[j, k]
+        if not pivot > SMALLEST_PIVOT * covariance[j, j]:
+            return False
+        factor[j, j] = math.sqrt(pivot)
+        for i in range(j + 1, len(covariance)):
+            total = covariance[i, j]
+            for k in range(j):
+                total -= factor[i, k] * factor[j, k]
+            factor[i, j] = total / factor[j, j]
+    return True
+
+
+@kernel
+def whiten(factor, step, white):
+    """Write A^-1 step into `white`; return its length."""
+    square = 0.0
+    for a in range(step.size):
+        total = step[a]
+        for b in range(a):
+            total -= factor[a, b] * white[b]
+        white[a] = total / factor[a, a]
+        square += white[a] * white[a]
+    return math.sqrt(square)
+
+
+@kernel
+def raw_weight(rank, samples):
+    """The weight of the sample with this rank, from 0 on, before the weights are made to sum to 1."""
+    return math.log(0.5 * (samples + 1.0)) - math.log(rank + 1.0)
+
+
+@kernel
+def path_rate(mass, n):
+    """c_c: the share of a step in the evolution path of the covariance."""
+    return (4.0 + mass / n) / (n + 4.0 + 2.0 * mass / n)
+
+
+@kernel
+def update_model(search):
+    """Move the distribution towards the better half of the samples, and learn from the step."""
+    model, mean, step = search.model, search.model_mean, search.model_step
+    points, values, order = search.model_points, search.model_values, search.model_order
+    samples, dimension, sigma = np.int64(model[Model.LAMBDA]), mean.size, model[Model.SIGMA]
+    better, total, squares = samples // 2, 0.0, 0.0
+    for k in range(better):
+        total += raw_weight(k, samples)
+        squares += raw_weight(k, samples) * raw_weight(k, samples)
+    mass = total * total / squares  # mu_eff
+    for k in range(samples):
+        order[k] = k
+    sort_by_fitness(order, values, samples)
+    longest = math.sqrt(dimension) + 2.0 * dimension / (dimension + 2.0)
+    fill(step, 0.0)
+    for k in range(better):
+        point, weight = points[order[k]], raw_weight(k, samples) / total
+        for d in range(dimension):
+            point[d] = (point[d] - mean[d]) / sigma
+        length = whiten(search.model_factor, point, search.model_white)
+        shortened = longest / length if length > longest else 1.0
+        for d in range(dimension):
+            point[d] *= shortened
+            step[d] += weight * point[d]
+    for d in range(dimension):
+        mean[d] += sigma * step[d]
+    model[Model.UPDATES] += 1
+    model[Model.SAMPLES] = 0
+    moving = _move_paths(search, mass)
+    _learn_covariance(search, samples, total, mass, moving)
+    _note_best(search, values[order[0]], values[order[samples - 1]])
+    if not factorise(search.model_covariance, search.model_factor) or is_spent(search):
+        model[Model.SIGMA] = 0.0
+
+
+@kernel
+def _move_paths(search, mass):
+    """Move both evolution paths and sigma by the step; return whether the step size is not about to grow fast."""
+    model, step, white = search.model, search.model_step, search.model_white
+    path_sigma, path_covariance, n = search.path_sigma, search.path_covariance, float(step.size)
+    rate = (mass + 2.0) / (n + mass + 5.0)
+    damping = 1.0 + 2.0 * max(0.0, math.sqrt((mass - 1.0) / (n + 1.0)) - 1.0) + rate
+    expected = math.sqrt(n) * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n))
+    whiten(search.model_factor, step, white)
+    square = 0.0
+    for d in range(step.size):
+        path_sigma[d] = (1.0 - rate) * path_sigma[d] + math.sqrt(rate * (2.0 - rate) * mass) * white[d]
+        square += path_sigma[d] * path_sigma[d]
+    length = math.sqrt(square)
+    unbiased = length / math.sqrt(1.0 - (1.0 - rate) ** (2.0 * model[Model.UPDATES]))
+    moving = unbiased < (1.4 + 2.0 / (n + 1.0)) * expected
+    rate_covariance = path_rate(mass, n)
+    share = math.sqrt(rate_covariance * (2.0 - rate_covariance) * mass) if moving else 0.0
+    for d in range(step.size):
+        path_covariance[d] = (1.0 - rate_covariance) * path_covariance[d] + share * step[d]
+    model[Model.SIGMA] *= math.exp(min(1.0, rate / damping * (length / expected - 1.0)))
+    return moving
+
+
+@kernel
+def _learn_covariance(search, samples, total, mass, moving):
+    """Rank-one and rank-mu update of the lower half of C."""
+    covariance, path, n = search.model_covariance, search.path_covariance, float(search.model_mean.size)
+    rate_covariance = path_rate(mass, n)
+    rate_one = 2.0 / ((n + 1.3) * (n + 1.3) + mass)
+    rate_mu = min(1.0 - rate_one, 2.0 * (mass - 2.0 + 1.0 / mass) / ((n + 2.0) * (n + 2.0) + mass))
+    lost = 0.0 if moving else rate_one * rate_covariance * (2.0 - rate_covariance)
+    for a in range(path.size):
+        for b in range(a + 1):
+            covariance[a, b] = (1.0 - rate_one - rate_mu + lost) * covariance[a, b] + rate_one * path[a] * path[b]
+    for k in range(samples // 2):
+        point, weight = search.model_points[search.model_order[k]], rate_mu * raw_weight(k, samples) / total
+        for a in range(path.size):
+            for b in range(a + 1):
+                covariance[a, b] += weight * point[a] * point[b]
+
+
+@kernel
+def _note_best(search, best, worst):
+    model = search.model
+    improved = best < model[Model.BEST]
+    model[Model.STALE] = 0 if improved else model[Model.STALE] + 1
+    model[Model.BEST] = min(best, model[Model.BEST])
+    if best == worst:  # a plain without slope: nothing to learn
+        model[Model.STALE] = math.inf
+
+
+@kernel
+def is_spent(search):
+    """True when the distribution has converged, or found nothing better for long."""
+    model, covariance = search.model, search.model_covariance
+    patience = 10.0 + 30.0 * len(covariance) / model[Model.LAMBDA]
+    if model[Model.STALE] > patience:
+        return True
+    for d in range(len(covariance)):
+        extent = model[Model.SIGMA] * math.sqrt(covariance[d, d])
+        if extent > SMALLEST_EXTENT * (search.upper[d] - search.lower[d]):
+            return False
+    return True

@@ -1,0 +1,129 @@
+"""Comparisons and tuning on a cluster: the same tasks as on one machine, on the cores of all nodes."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from deddqn.baselines.registry import LIBRARIES
+from deddqn.distributed.connection import Cluster, ClusterError, Crashed, joined
+from deddqn.distributed.serialization import pack, unpack
+from deddqn.experiments.jobs import run_jobs, run_named_jobs
+from deddqn.experiments.plan import Experiment, Job
+from deddqn.experiments.results import Run, failed
+from deddqn.experiments.scoring import Arena
+from deddqn.experiments.executors import Task
+from deddqn.policies import Policy
+
+FAMILIES = {"bbob": "ioh", "bbob-coco": "coco-experiment"}
+"""Problems that are evaluated by another package."""
+
+
+def play(method: bytes, problem: bytes, jobs: list[Job]) -> list[Run]:
+    """On a node: the rows of the jobs."""
+    played, place = unpack(method), unpack(problem)
+    if isinstance(place, str):
+        return run_named_jobs(played, place, jobs)
+    return run_jobs(played, place, jobs)
+
+
+class ClusterCrew:
+    """Runs the tasks of a comparison; a lost node's tasks run again on others."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._parcels: dict[int, Any] = {}
+        self._packed: list[Any] = []  # alive, so that their identities stay theirs
+
+    @property
+    def where(self) -> str:
+        """Nodes and cores of the moment."""
+        return self._cluster.describe()
+
+    def results(self, tasks: list[Task]) -> Iterator[list[Run]]:
+        """Rows of finished tasks as they come."""
+        for task in tasks:
+            self._parcel(task.method, f"the method {task.jobs[0].method!r}")
+            self._parcel(task.problem, f"the problem {task.jobs[0].problem!r}")
+        waiting = deque((task, False) for task in tasks)
+        for (task, alone), rows in self._cluster.stream(waiting, lambda each: self._submit(each[0])):
+            if not isinstance(rows, Crashed):
+                yield rows
+            elif alone:
+                yield [failed(task.jobs[0], "the process that ran it died", rows.reason)]
+            else:
+                waiting.extendleft((replace(task, jobs=[job]), True) for job in task.jobs)
+
+    def _submit(self, task: Task) -> Any:
+        return self._cluster.submit(play, self._parcel(task.method), self._parcel(task.problem), task.jobs)
+
+    def _parcel(self, thing: Any, what: str = "") -> Any:
+        """Sent once, however many tasks need it."""
+        if id(thing) not in self._parcels:
+            self._parcels[id(thing)] = self._cluster.keep(pack(thing, what))
+            self._packed.append(thing)
+        return self._parcels[id(thing)]
+
+
+def packages_of(what: Experiment) -> list[str]:
+    """Packages beside the usual that the runs of an experiment depend on."""
+    methods = [LIBRARIES[name] for name, who in what.contestants.items() if who.by_name and name in LIBRARIES]
+    families = {name.partition(":")[0] for name in what.problems}
+    return [*dict.fromkeys(methods), *(package for family, package in FAMILIES.items() if family in families)]
+
+
+@contextmanager
+def cluster_crew(address: str, what: Experiment) -> Iterator[ClusterCrew]:
+    """The cluster at `address` as the crew of an experiment."""
+    with joined(address, packages_of(what)) as cluster:
+        yield ClusterCrew(cluster)
+
+
+def errors_of(arena: Arena, policy: bytes) -> np.ndarray:
+    """On a node: the errors of a part of an arena."""
+    return arena.errors(unpack(policy))
+
+
+class Spread:
+    """Runs the arenas of a tuning on a cluster, problem by problem; the errors are those of one machine."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    @property
+    def where(self) -> str:
+        """Nodes and cores of the moment."""
+        return self._cluster.describe()
+
+    def __call__(self, arena: Arena, policy: Policy) -> np.ndarray:
+        """The final errors (problems, runs)."""
+        parcel = self._cluster.keep(pack(policy, f"the policy {policy.name!r}"))
+        errors = np.empty((len(arena.problems), arena.runs))
+        pieces = deque(_pieces(arena, self._cluster.cores))
+        for piece, found in self._cluster.stream(pieces, lambda p: self._cluster.submit(errors_of, p, parcel)):
+            if isinstance(found, Crashed):
+                raise ClusterError(f"the process that ran {piece.problems[0]} died: {found.reason}")
+            first = piece.first - arena.first
+            errors[arena.problems.index(piece.problems[0]), first : first + piece.runs] = found[0]
+        return errors
+
+
+def _pieces(arena: Arena, cores: int) -> Iterable[Arena]:
+    """One problem each, and only some of its runs where there are more cores than problems."""
+    shares = min(arena.runs, -(-cores // len(arena.problems)))
+    for name in arena.problems:
+        for repeats in np.array_split(np.arange(arena.runs), max(shares, 1)):
+            first = arena.first + int(repeats[0])
+            yield replace(arena, problems=(name,), first=first, runs=len(repeats), threads=1, spread=None)
+
+
+@contextmanager
+def cluster_spread(address: str) -> Iterator[Spread]:
+    """The cluster at `address` for a tuning."""
+    with joined(address) as cluster:
+        yield Spread(cluster)

@@ -1,0 +1,73 @@
+"""The whole memory of one run: links to objective, policy and reward, then search, observer and their scratch."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deddqn._jit import Field, Layout, kernel
+from deddqn.de.state import SEARCH
+from deddqn.features.buffers import OBSERVER
+
+
+class Link(IntEnum):
+    """Integers that tie a run together: addresses of code and shared data (0: none), and places in the arena."""
+
+    OBJECTIVE = 0
+    DATA = 1
+    DATA_SIZE = 2
+    CHOOSE = 3
+    LEARN = 4
+    END_GENERATION = 5
+    RESET = 6
+    SETUP = 7
+    SETUP_SIZE = 8
+    REWARD = 9
+    REWARD_SETUP = 10
+    REWARD_SETUP_SIZE = 11
+    SEARCH = 12
+    OBSERVER = 13
+    RENUMBER = 14
+    MOVE = 15
+    CLOSE = 16
+    FORESEE = 17
+    PICK = 18
+    NOTE = 19
+    FINISH = 20
+
+
+EPISODE = Layout(
+    "episode",
+    Field("links", "int", (len(Link),)),
+    Field("total_reward", "float", (1,), "since the run began"),
+    Field("rewards", "float", ("NP",), "of the trials settled last"),
+    Field("memory", "float", ("memory",), "of the policy in this run"),
+    Field("work", "float", ("work",), "scratch of the objective"),
+)
+"""What ties a run together; search and observer follow it in the arena."""
+
+EPISODE_AT, SEARCH_AT, OBSERVER_AT = EPISODE.at, SEARCH.at, OBSERVER.at
+
+
+class Episode(NamedTuple):
+    """An open run: everything that the loop needs."""
+
+    core: Any  # a record of the layout EPISODE
+    search: Any  # a record of the layout SEARCH
+    observer: Any  # a record of the layout OBSERVER
+
+
+@kernel
+def open_episode(base):
+    """The run whose arena begins at the address `base`."""
+    core = EPISODE_AT(base)
+    links = core.links
+    return Episode(core, SEARCH_AT(base + 8 * links[Link.SEARCH]), OBSERVER_AT(base + 8 * links[Link.OBSERVER]))
+
+
+def view_episode(arena: np.ndarray) -> Episode:
+    """The run that lies in `arena`, as NumPy views."""
+    core = EPISODE.view(arena, 0)
+    return Episode(core, SEARCH.view(arena, core.links[Link.SEARCH]), OBSERVER.view(arena, core.links[Link.OBSERVER]))

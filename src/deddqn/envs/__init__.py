@@ -1,0 +1,1 @@
+"""Runs as reinforcement-learning environments: Gymnasium and Stable-Baselines3. Each needs its extra."""

@@ -1,0 +1,163 @@
+"""Who takes part: a name or an object becomes a `Contestant`, a problem name or suite becomes problems.
+
+A policy plays on the shared DE through the lanes; everything else is a method with ``run(problem, budget, rng)``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import pickle
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any
+
+from deddqn.baselines import Method, baseline_names, check_installed, load_baseline
+from deddqn.baselines.registry import LIBRARIES
+from deddqn.de.portfolio import PAPER
+from deddqn._utils.validation import UnknownNameError, unknown_name
+from deddqn.policies import CompiledPolicy, load_policy, policy_names
+from deddqn.problems import SUITES, Problem, get, problem_names
+
+PAPER_METHODS = (
+    "random",
+    "de1",
+    "de2",
+    "de3",
+    "de4",
+    "pm-adapss",
+    "f-auc",
+    "rec-pm",
+    "lr-cmaes",
+    "ipop-cmaes",
+    "ddqn-r1",
+    "ddqn-r2",
+    "ddqn-r3",
+)
+"""The thirteen columns of the paper's Table 3, in its order."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One method of a comparison, ready to run.
+
+    `fingerprint` changes when what the method does changes (weights, settings): it is part of a job's key.
+    `by_name` methods can be made again in another process.
+    """
+
+    name: str
+    played: Any  # a CompiledPolicy or a Method
+    fingerprint: str
+    by_name: bool
+
+    @property
+    def is_policy(self) -> bool:
+        """Whether it plays on the shared DE."""
+        return isinstance(self.played, CompiledPolicy)
+
+    def check(self) -> None:
+        """Raise if it cannot play at all: too few operators to choose from, a library that is not installed."""
+        if isinstance(self.played, CompiledPolicy):
+            self.played.check_portfolio(self.played.portfolio or PAPER)
+        elif self.by_name:
+            check_installed(self.name)
+
+
+def method_names() -> list[str]:
+    """Every name that a comparison knows."""
+    return [*policy_names(), *baseline_names()]
+
+
+def available(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Split names into those that can be run here and those that cannot."""
+    known = {name for name in method_names() if name not in LIBRARIES or find_spec(LIBRARIES[name]) is not None}
+    return [name for name in names if name in known], [name for name in names if name not in known]
+
+
+def enter(method: Any) -> Contestant:
+    """A contestant from a name, the path of a policy file, a policy or an object with ``name`` and ``run``."""
+    if isinstance(method, str):
+        return _by_name(method)
+    if isinstance(method, CompiledPolicy):
+        return Contestant(method.name, method, policy_fingerprint(method), by_name=False)
+    if isinstance(method, Method):
+        return Contestant(method.name, method, method_fingerprint(method), by_name=False)
+    raise ValueError(f"a method must be a name, a policy, or an object with 'name' and 'run', got {method!r}")
+
+
+@lru_cache(maxsize=256)
+def _by_name(name: str) -> Contestant:
+    if name in baseline_names():
+        baseline = load_baseline(name)
+        return Contestant(name, baseline, method_fingerprint(baseline), by_name=True)
+    try:
+        policy = load_policy(name)
+    except UnknownNameError:
+        raise unknown_name("method", name, method_names()) from None
+    if not isinstance(policy, CompiledPolicy):
+        raise ValueError(f"policy {name!r} is not compiled, so it cannot be run in lanes")
+    return Contestant(name, policy, policy_fingerprint(policy), by_name=True)
+
+
+def policy_fingerprint(policy: CompiledPolicy) -> str:
+    """The hash of a policy's constants (weights, probabilities, parameters) and of its own moves and settings."""
+    own = repr(policy.portfolio.values) if policy.portfolio not in (None, PAPER) else ""
+    settings = repr(sorted(policy.de.items())) if policy.de else ""
+    return _digest(policy.setup.tobytes() + own.encode() + settings.encode())
+
+
+def method_fingerprint(method: Any) -> str:
+    """The hash of a method's public settings: its dataclass fields, or its plain attributes."""
+    if dataclasses.is_dataclass(method) and not isinstance(method, type):
+        settings = {field.name: getattr(method, field.name) for field in dataclasses.fields(method)}
+    else:
+        settings = {key: value for key, value in vars(method).items() if not key.startswith("_")}
+    plain = {key: value for key, value in settings.items() if isinstance(value, str | int | float | bool | tuple)}
+    return _digest(repr(sorted(plain.items())).encode())
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+def problems_of(problems: str | Problem | Iterable[str | Problem]) -> dict[str, Problem]:
+    """Problems by name, from names, names of suites, and problems themselves; each once, in this order."""
+    found: dict[str, Problem] = {}
+    for given in (problems,) if isinstance(problems, str | Problem) else problems:
+        if isinstance(given, Problem):
+            if given.name in found and found[given.name] is not given:
+                raise ValueError(f"problems must have different names, got {given.name!r} twice")
+            found[given.name] = given
+            continue
+        for name in SUITES.get(given, (given,)):
+            problem = named_problem(name)
+            found.setdefault(problem.name, problem)
+    if not found:
+        raise ValueError("problems must name at least one problem, got none")
+    return found
+
+
+@lru_cache(maxsize=256)
+def named_problem(name: str) -> Problem:
+    """A problem by its name; the error for an unknown one also thinks of suites."""
+    try:
+        return get(name)
+    except UnknownNameError as error:
+        near = unknown_name("problem", name, [*SUITES, *problem_names()])
+        hint = str(near).partition("Known:")[0]
+        raise UnknownNameError(
+            f"{hint}Suites: {', '.join(SUITES)}" if "did you mean" in hint else f"{error}; suites: {', '.join(SUITES)}"
+        ) from None
+
+
+def travels(thing: Any) -> bool:
+    """Whether an object can be sent to a worker process that starts from nothing."""
+    if type(thing).__module__ == "__main__":
+        return False
+    try:
+        pickle.loads(pickle.dumps(thing))
+    except Exception:
+        return False
+    return True

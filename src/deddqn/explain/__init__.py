@@ -1,0 +1,62 @@
+"""Why a policy does what it does: its decisions, what they depend on, and the control that takes the state away.
+
+The names are imported when they are used: the controls need neither pandas nor pyarrow.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deddqn._utils.lazy_imports import lazy_names
+
+if TYPE_CHECKING:
+    from deddqn.explain.control_comparison import (
+        Contest,
+        OwnShares,
+        against_own_shares,
+        measure_shares,
+        own_shares,
+        play,
+    )
+    from deddqn.explain.importance import Importance, permutation_importance
+    from deddqn.explain.explanation_page import draw_page, findings, write_page
+    from deddqn.explain.storage import ExplanationError, read_explanation, write_explanation
+    from deddqn.explain.study import Explanation, Request, explain
+    from deddqn.explain.decisions import MEASURED, PLAYED, Ground
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "deddqn.explain.control_comparison": (
+                *("Contest", "OwnShares", "against_own_shares", "measure_shares", "own_shares", "play"),
+            ),
+            "deddqn.explain.importance": ("Importance", "permutation_importance"),
+            "deddqn.explain.explanation_page": ("draw_page", "findings", "write_page"),
+            "deddqn.explain.storage": ("ExplanationError", "read_explanation", "write_explanation"),
+            "deddqn.explain.study": ("Explanation", "Request", "explain"),
+            "deddqn.explain.decisions": ("MEASURED", "PLAYED", "Ground"),
+        },
+    )
+
+__all__ = [
+    "MEASURED",
+    "PLAYED",
+    "Contest",
+    "Explanation",
+    "ExplanationError",
+    "Ground",
+    "Importance",
+    "OwnShares",
+    "Request",
+    "against_own_shares",
+    "draw_page",
+    "explain",
+    "findings",
+    "measure_shares",
+    "own_shares",
+    "permutation_importance",
+    "play",
+    "read_explanation",
+    "write_explanation",
+    "write_page",
+]

@@ -1,0 +1,100 @@
+"""Explanations as files: data first (one JSON file, and tables), so that the page can be drawn again."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deddqn.explain.control_comparison import Contest
+from deddqn.explain.importance import Importance
+from deddqn.explain.decision_summary import Gaps, Picture
+from deddqn.explain.study import Explanation
+from deddqn.analysis.statistics import PairResult
+
+DATA = "explanation.json"
+FORMAT = "deddqn-explanation-1"
+
+
+class ExplanationError(ValueError):
+    """A folder that holds no explanation, or one that cannot be read; the message says why."""
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file whole or not at all: to a temporary name first, then renamed."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_explanation(found: Explanation, folder: str | os.PathLike[str]) -> Path:
+    """Write the data into `folder`, which is made if it is missing; return the file."""
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    content = {"format": FORMAT, **asdict(found)}
+    write_whole(target / DATA, json.dumps(content, default=_plain, allow_nan=True) + "\n")
+    return target / DATA
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is not data of an explanation")
+
+
+def read_explanation(folder: str | os.PathLike[str]) -> Explanation:
+    """The explanation in a folder."""
+    path = Path(folder) / DATA
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ExplanationError(
+            f"{folder} holds no explanation ({DATA} is not there); 'deddqn explain' makes one"
+        ) from None
+    except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ExplanationError(f"{path} cannot be read: {error}") from error
+    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
+        raise ExplanationError(f"{path} is not an explanation of this version ({FORMAT})")
+    try:
+        return _explanation(content)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ExplanationError(f"{path} is damaged: {error}") from error
+
+
+def _explanation(content: dict[str, Any]) -> Explanation:
+    made = {
+        "operators": tuple(content["operators"]),
+        "pictures": tuple(_picture(picture) for picture in content["pictures"]),
+        "importance": tuple(Importance(**row) for row in content["importance"]),
+        "errors": {
+            method: {problem: np.array(runs, dtype=np.float64) for problem, runs in by_problem.items()}
+            for method, by_problem in content["errors"].items()
+        },
+        "contests": tuple(_contest(contest) for contest in content["contests"]),
+    }
+    return Explanation(**{**content, **made})
+
+
+def _picture(content: dict[str, Any]) -> Picture:
+    gaps = content["gaps"]
+    if gaps is not None:
+        low, median, high = (np.array(gaps[key], dtype=np.float64) for key in ("low", "median", "high"))
+        gaps = Gaps(low, median, high, gaps["relative"])
+    return Picture(
+        problem=content["problem"],
+        evaluations=np.array(content["evaluations"], dtype=np.int64),
+        shares=np.array(content["shares"]),
+        cells=np.array(content["cells"]),
+        gaps=gaps,
+    )
+
+
+def _contest(content: dict[str, Any]) -> Contest:
+    return Contest(content["policy"], content["control"], tuple(PairResult(**row) for row in content["results"]))

@@ -1,0 +1,1 @@
+"""Runs in the log formats of IOHprofiler and COCO. Each needs its extra."""

@@ -1,0 +1,23 @@
+"""What a user calls: `minimize`, the `Optimizer` with ask and tell, and plots of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deddqn._utils.lazy_imports import lazy_names
+
+if TYPE_CHECKING:
+    from deddqn.optimize.minimizer import minimize
+    from deddqn.optimize.optimizer import Optimizer
+    from deddqn.optimize.plotting import plot
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "deddqn.optimize.minimizer": ("minimize",),
+            "deddqn.optimize.optimizer": ("Optimizer",),
+            "deddqn.optimize.plotting": ("plot",),
+        },
+    )
+
+__all__ = ["Optimizer", "minimize", "plot"]

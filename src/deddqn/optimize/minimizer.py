@@ -1,0 +1,171 @@
+"""`minimize`: one call, a good answer. The signature follows scipy's `differential_evolution`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deddqn.optimize.arguments import choose_policy, flag, population_of, whole_number
+from deddqn.optimize.parallel import is_parallel
+from deddqn.optimize.optimizer import Optimizer
+from deddqn.optimize.polish import Polish, polishing_share
+from deddqn._utils.validation import suggests_keywords
+from deddqn.policies.policy import Policy
+from deddqn.problems.problem import Problem
+from deddqn.problems.python_callback import as_value
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
+
+
+@suggests_keywords
+def minimize(
+    fun: Callable[..., Any] | Problem,
+    bounds: Any = None,
+    *,
+    args: tuple[Any, ...] = (),
+    policy: str | os.PathLike[str] | Policy | None = None,
+    portfolio: Any = None,
+    maxfun: int = 10_000,
+    maxiter: int | None = None,
+    maxtime: float | None = None,
+    ftarget: float | None = None,
+    tol: float = 0.0,
+    atol: float = 0.0,
+    population_size: int | None = None,
+    final_population: int | None = None,
+    scale: float | None = None,
+    crossover: float | None = None,
+    repair: str | None = None,
+    updating: str | None = None,
+    restart_tolerance: float | None = None,
+    restart_reserve: float | None = None,
+    foresight: int | None = None,
+    vectorized: bool = False,
+    workers: Any = 1,
+    x0: Any = None,
+    init: Any = "uniform",
+    rng: Any = None,
+    seed: Any = None,
+    callback: Callable[..., Any] | None = None,
+    history: bool = False,
+    polish: bool = False,
+    disp: bool = False,
+) -> OptimizeResult:
+    """Minimise a black-box function over a box with Differential Evolution, its moves chosen by a policy.
+
+    Parameters
+    ----------
+    fun : ``fun(x, *args) -> float`` with x of shape (D,). A numba-jitted function runs inside of the compiled
+        loop. Also a `Problem`, whose bounds are then taken.
+    bounds : (lower, upper) pairs, or scipy's ``Bounds``; finite.
+    policy : who chooses the moves: a name (see ``deddqn policies``), the path of a policy file, or an object with
+        the methods of `deddqn.policies.Policy`. The best shipped policy by default.
+    portfolio : the moves to choose from: strategy names, (strategy, F, CR), or (strategy, F, CR, adapts); or "paper"
+        or "beyond". The policy's own by default.
+    maxfun : the most evaluations, exactly respected; the initial population counts.
+    maxiter : the most generations.
+    maxtime : seconds after which no further evaluation begins (with vectorized or a map-like: no generation);
+        compiling the loop, once per installation, does not count.
+    ftarget : stop when a value is not above this.
+    tol, atol : stop when the deviation of the population's values is at most ``atol + tol * abs(mean)``; then there are
+        no restarts, unless `restart_tolerance` is given.
+    population_size, scale, crossover : NP, F and CR; by default those of the policy (100, and the entries' own).
+    final_population : let the population shrink linearly over `maxfun` to this size.
+    repair : "clip", "reflect" or "midpoint", for coordinates that leave the bounds; by default the policy's own way.
+    updating : "sequential" (the default) or "deferred", which vectorised and parallel functions need (and get).
+    restart_tolerance : begin anew with another population when values and coordinates are this close together,
+        relative to the range of all values and to the bounds; 0 never does. The policy's own by default.
+    restart_reserve : the last share of `maxfun`, for which the search returns to the best population that a restart
+        replaced. Then a restart is made only if as much is left before the reserve as the population has lived.
+    foresight : make so many trials of a chosen move, and evaluate the one that the policy picks; for policies that
+        pick (the searched ones). The policy's own number by default, else 1.
+    vectorized : `fun` takes (D, S) and returns (S,), as in scipy.
+    workers : number of processes (-1: all cores), or a map-like. The result does not depend on it.
+    x0 : a point to include in the initial population.
+    init : "uniform", "latinhypercube", "sobol", or the population itself as an array (S, D).
+    rng, seed : int, Generator or SeedSequence; the same seed gives the same run.
+    callback : ``callback(xk, convergence=...)`` or ``callback(intermediate_result)`` after every generation; stops
+        the search by returning True or raising StopIteration.
+    history : keep evaluations, best, mean and strategy counts of every generation in ``result.history``.
+    polish : improve the result with scipy's L-BFGS-B; a tenth of `maxfun` is kept for it.
+    disp : print a line per generation; Ctrl-C then returns the best so far instead of raising.
+
+    Returns
+    -------
+    OptimizeResult with x, fun, nfev, nit, success, message, population, population_energies, strategies,
+    strategy_counts, non_finite, policy, seed, and history if asked for.
+
+    Examples
+    --------
+    >>> import deddqn
+    >>> result = deddqn.minimize(lambda x: ((x - 1) ** 2).sum(), [(-5, 5)] * 4, maxfun=5000, rng=1)
+    >>> bool(result.fun < 1e-3)
+    True
+    """
+    box = bounds
+    if isinstance(fun, Problem):
+        if bounds is not None:
+            raise ValueError(f"bounds must be left out when fun is a Problem, which has its own, got {bounds!r}")
+        box = fun
+    elif not callable(fun):
+        by_name = " (a problem by its name: deddqn.problems.get(name))" if isinstance(fun, str) else ""
+        raise ValueError(f"fun must be callable or a Problem{by_name}, got {fun!r}")
+    elif bounds is None:
+        raise ValueError("bounds must be given as (lower, upper) pairs, got None")
+    flags = {"vectorized": vectorized, "polish": polish, "disp": disp}
+    vectorized, polish, disp = (flag(name, value) for name, value in flags.items())
+    evaluations = whole_number("maxfun", maxfun, 1)
+    if polish:
+        chosen, _ = choose_policy(policy, portfolio, scale, crossover)
+        size = population_of(population_size, init, chosen, evaluations, final_population)
+        evaluations -= polishing_share(evaluations, size)
+    if updating is None:
+        updating = "deferred" if is_parallel(vectorized, workers) else "sequential"
+    optimizer = Optimizer(
+        box,
+        policy=policy,
+        portfolio=portfolio,
+        maxfun=evaluations,
+        maxiter=maxiter,
+        ftarget=ftarget,
+        tol=tol,
+        atol=atol,
+        population_size=population_size,
+        final_population=final_population,
+        scale=scale,
+        crossover=crossover,
+        repair=repair,
+        updating=updating,
+        restart_tolerance=restart_tolerance,
+        restart_reserve=restart_reserve,
+        foresight=foresight,
+        x0=x0,
+        init=init,
+        rng=rng,
+        seed=seed,
+        history=history,
+    )
+    result = optimizer.optimize(
+        None if isinstance(fun, Problem) else fun,
+        args=args,
+        vectorized=vectorized,
+        workers=workers,
+        callback=callback,
+        maxtime=maxtime,
+        disp=disp,
+    )
+    if polish and np.isfinite(result.fun) and not {"interrupted", "maxtime"} & set(optimizer.stop()):
+        budget = int(maxfun) - result.nfev
+        local = Polish(_one_point(fun, args, vectorized), optimizer.search_bounds, budget, optimizer.deadline)
+        return local.improve(result, stoppable=disp)
+    return result
+
+
+def _one_point(fun: Callable[..., Any], args: tuple[Any, ...], vectorized: bool) -> Callable[[np.ndarray], float]:
+    if vectorized and not isinstance(fun, Problem):
+        return lambda x: as_value(np.asarray(fun(x[:, None], *args))[0])
+    return lambda x: as_value(fun(x, *args))

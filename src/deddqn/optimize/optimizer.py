@@ -1,0 +1,422 @@
+"""`Optimizer`: the search as an object, by ask and tell or on a function; stopped, saved and continued at will."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deddqn.de.config import SMALLEST_POPULATION, config_for
+from deddqn.de.state import Count, End, Mark
+from deddqn.optimize.arguments import (
+    check_start,
+    choose_policy,
+    flag,
+    floats,
+    init_array,
+    initial_population,
+    number,
+    population_of,
+    root_seed,
+    split_bounds,
+    whole_number,
+)
+from deddqn.optimize.function_runner import Drive
+from deddqn.engine.run_spec import EpisodeSpec
+from deddqn.optimize.search_history import History
+from deddqn.optimize.result import Result
+from deddqn.engine.run import Run
+from deddqn._utils.validation import suggests_keywords
+from deddqn.policies.policy import Policy
+from deddqn.problems.problem import Problem
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
+
+_MESSAGES = {
+    "maxfun": "All {maxfun} evaluations are used.",
+    "ftarget": "The target value {ftarget:g} is reached.",
+    "optimum": "The known optimum is reached.",
+    "maxiter": "All {maxiter} generations are done.",
+    "tol": "The population has converged.",
+    "maxtime": "The time is up.",
+    "callback": "The callback asked to stop.",
+    "interrupted": "Interrupted.",
+}
+_FAILURES = ("interrupted",)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop, beside the evaluations."""
+
+    maxiter: int | None
+    ftarget: float | None
+    tol: float
+    atol: float
+
+
+class Optimizer:
+    """Differential Evolution with a policy, one step at a time.
+
+    Parameters are those of `deddqn.minimize`. With ``updating="sequential"`` `ask` gives one point at a time; with
+    ``"deferred"`` a generation, which may be evaluated in any order and in parallel.
+
+    Examples
+    --------
+    >>> import deddqn
+    >>> optimizer = deddqn.Optimizer([(-5, 5)] * 3, maxfun=1000, rng=1)
+    >>> while not optimizer.stop():
+    ...     points = optimizer.ask()
+    ...     optimizer.tell(points, [(x**2).sum() for x in points])
+    >>> optimizer.result.nfev
+    1000
+    """
+
+    @suggests_keywords
+    def __init__(
+        self,
+        bounds: Any,
+        *,
+        policy: str | os.PathLike[str] | Policy | None = None,
+        portfolio: Any = None,
+        maxfun: int = 10_000,
+        maxiter: int | None = None,
+        ftarget: float | None = None,
+        tol: float = 0.0,
+        atol: float = 0.0,
+        population_size: int | None = None,
+        final_population: int | None = None,
+        scale: float | None = None,
+        crossover: float | None = None,
+        repair: str | None = None,
+        updating: str = "sequential",
+        restart_tolerance: float | None = None,
+        restart_reserve: float | None = None,
+        foresight: int | None = None,
+        x0: Any = None,
+        init: Any = "uniform",
+        rng: Any = None,
+        seed: Any = None,
+        history: bool = False,
+    ) -> None:
+        problem = bounds if isinstance(bounds, Problem) else Problem.box(*split_bounds(bounds))
+        box = (problem.lower, problem.upper)
+        chosen, moves = choose_policy(policy, portfolio, scale, crossover)
+        evaluations = whole_number("maxfun", maxfun, 1)
+        size = population_of(population_size, init, chosen, evaluations, final_population)
+        if not isinstance(init, str):
+            size = len(init_array(init, *box))
+        if evaluations < size:
+            raise ValueError(f"maxfun must be at least the population size {size}, got {maxfun}")
+        keep_history = flag("history", history)
+        self._limits = Limits(
+            None if maxiter is None else whole_number("maxiter", maxiter, 1),
+            None if ftarget is None else number("ftarget", ftarget),
+            number("tol", tol, 0.0),
+            number("atol", atol, 0.0),
+        )
+        given: dict[str, Any] = {"population_size": size, "budget": evaluations}
+        if final_population is not None:
+            given["final_population"] = whole_number("final_population", final_population, SMALLEST_POPULATION)
+        if restart_tolerance is not None:
+            given["restart_tolerance"] = number("restart_tolerance", restart_tolerance, 0.0)
+        elif self._limits.tol > 0.0 or self._limits.atol > 0.0:
+            given["restart_tolerance"] = 0.0  # who wants to stop at convergence does not want to begin anew there
+        if restart_reserve is not None:
+            given["restart_reserve"] = number("restart_reserve", restart_reserve, 0.0)
+        if foresight is not None:
+            given["foresight"] = whole_number("foresight", foresight, 1)
+        if repair is not None:
+            given["repair"] = repair
+        config = config_for(
+            getattr(chosen, "de", {}),
+            **given,
+            updating=updating,
+            target_value=-np.inf if self._limits.ftarget is None else self._limits.ftarget,
+        )
+        root = root_seed(rng, seed)
+        spec = EpisodeSpec(problem=problem, policy=chosen, portfolio=moves, config=config, seed=root)
+        start = check_start(x0, *box)
+        place = (root, problem.seed_name)
+        self._adopt(Run(spec, initial_population(init, size, *box, place)), History() if keep_history else None)
+        if start is not None:
+            self._run.search.parents[0] = start
+
+    def _adopt(self, run: Run, history: History | None) -> None:
+        self._run = run
+        self._history = history
+        self._asked: set[int] = set()  # points of this generation whose values are expected
+        self._handed: set[int] = set()  # ... that are not handed out again: after loading, others may need them
+        self._reasons: set[str] = set()  # why the last call of `optimize` ended before the search did
+        self.deadline: float | None = None  # of the last call of `optimize` with maxtime
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run; the same seed and settings give the same run."""
+        return self._run.spec.seed
+
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds."""
+        return self._run.spec.problem.lower, self._run.spec.problem.upper
+
+    @property
+    def search_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """The bounds that points keep to; infinite for a problem whose bounds are only there to begin in."""
+        search = self._run.search
+        return search.search_lower.copy(), search.search_upper.copy()
+
+    @property
+    def problem(self) -> Problem:
+        """What is searched: the problem given, or the box of the bounds."""
+        return self._run.spec.problem
+
+    @property
+    def maxfun(self) -> int:
+        """The most evaluations."""
+        return self._run.spec.config.budget
+
+    # Ask and tell
+
+    def ask(self, n: int | None = None) -> np.ndarray:
+        """The points (k, D) to evaluate next: one in sequential mode, what is left of a generation in deferred mode.
+
+        With `n` at most so many. Points that were handed out are not handed out again until they are told.
+        """
+        wanted = None if n is None else whole_number("n", n, 1)
+        self._reasons.clear()
+        first, last = self._run.ask()
+        waiting = [i for i in range(first, last) if i not in self._handed and not self._run.told[i]]
+        if last > first and not waiting:
+            raise ValueError("ask: all points that can be evaluated now are handed out; tell their values first")
+        chosen = waiting[:wanted]
+        self._handed.update(chosen)
+        self._asked.update(chosen)
+        return self._run.points[chosen]
+
+    def tell(self, points: Any, values: Any) -> None:
+        """Enter the values of asked points, in any order and in parts."""
+        rows = np.atleast_2d(floats("points", points, "points that ask gave, (D,) or (k, D)"))
+        told = np.atleast_1d(floats("values", values, "one number per point"))
+        if told.shape != (len(rows),):
+            raise ValueError(f"values must be one per point ({len(rows)}), got shape {told.shape}")
+        for i, value in zip(self._matched(rows), told, strict=True):
+            self._asked.discard(i)
+            self._handed.discard(i)
+            self._run.tell(i, float(value))
+            if self._run.between_generations:
+                self._note_generation()
+
+    def _matched(self, rows: np.ndarray) -> list[int]:
+        """The numbers of the asked points, each once; unknown points are an error before anything is entered."""
+        points, told = self._run.points, self._run.told
+        waiting: dict[bytes, list[int]] = {}
+        for i in sorted(self._asked, reverse=True):
+            if not told[i]:
+                waiting.setdefault(_key(points[i]), []).append(i)
+        matched = []
+        for row in rows:
+            same = waiting.get(_key(row))
+            if not same:
+                raise ValueError(f"points must come from ask and be told once, got {row}")
+            matched.append(same.pop())
+        return matched
+
+    def _note_generation(self) -> None:
+        self._asked.clear()
+        self._handed.clear()
+        if self._history is not None:
+            self._history.note(self._run)
+
+    # Stopping and results
+
+    def stop(self) -> dict[str, str]:
+        """Why the search is over, as {reason: message}; empty while it goes on.
+
+        That a callback, the clock or Ctrl-C ended `optimize` counts until the search goes on or is loaded again.
+        """
+        search, limits = self._run.search, self._limits
+        reasons = set(self._reasons)
+        if self._run.ended == End.BUDGET:
+            reasons.add("maxfun")
+        if self._run.ended == End.TARGET:
+            hit = limits.ftarget is not None and self._run.best_value <= limits.ftarget
+            reasons.add("ftarget" if hit else "optimum")
+        if limits.maxiter is not None and self._run.generation >= limits.maxiter:
+            reasons.add("maxiter")
+        if search.counts[Count.INITIALISED] and self._run.between_generations and self._converged():
+            reasons.add("tol")
+        return {reason: self._message(reason) for reason in _MESSAGES if reason in reasons}
+
+    def _message(self, reason: str) -> str:
+        limits = self._limits
+        return _MESSAGES[reason].format(
+            maxfun=self._run.spec.config.budget, ftarget=limits.ftarget or 0.0, maxiter=limits.maxiter
+        )
+
+    def _converged(self) -> bool:
+        limits, marks = self._limits, self._run.search.marks
+        if limits.tol == 0.0 and limits.atol == 0.0:
+            return False
+        finite = bool(np.isfinite(self._run.fitness).all())
+        return finite and bool(marks[Mark.DEVIATION] <= limits.atol + limits.tol * abs(marks[Mark.MEAN]))
+
+    @property
+    def convergence(self) -> float:
+        """scipy's measure: `tol` over the relative spread of the population; 1 or more is converged."""
+        marks = self._run.search.marks
+        spread = marks[Mark.DEVIATION] / (abs(marks[Mark.MEAN]) + np.finfo(float).eps)
+        return float(self._limits.tol / spread) if spread > 0 else np.inf
+
+    @property
+    def result(self) -> OptimizeResult:
+        """What is known now, as scipy's `OptimizeResult`."""
+        search = self._run.search
+        stopped = self.stop()
+        found = bool(np.isfinite(self._run.best_value))
+        result = Result(
+            x=(search.best_point if self._run.evaluations else search.parents[0]).copy(),
+            fun=self._run.best_value,
+            nfev=self._run.evaluations,
+            nit=self._run.generation,
+            success=found and bool(stopped) and not any(reason in _FAILURES for reason in stopped),
+            message=self._result_message(stopped, found),
+            population=self._run.population.copy(),
+            population_energies=self._run.fitness.copy(),
+            strategies=list(self._run.spec.portfolio.names),
+            strategy_counts=search.applications.copy(),
+            non_finite=int(search.counts[Count.NON_FINITE]),
+            policy=self._run.spec.policy.name,
+            seed=self.seed,
+        )
+        if self._history is not None:
+            result["history"] = self._history.result()
+        return result
+
+    def _result_message(self, stopped: dict[str, str], found: bool) -> str:
+        parts = list(stopped.values()) or ["The search is not finished."]
+        bad = int(self._run.search.counts[Count.NON_FINITE])
+        if bad:
+            parts.append(f"{bad} of {self._run.evaluations} evaluations gave NaN or an infinity.")
+        if not found:
+            parts.append("No finite value was found.")
+        return " ".join(parts)
+
+    # On a function
+
+    def optimize(
+        self,
+        fun: Callable[..., Any] | None = None,
+        *,
+        args: tuple[Any, ...] = (),
+        vectorized: bool = False,
+        workers: Any = 1,
+        callback: Callable[..., Any] | None = None,
+        maxtime: float | None = None,
+        disp: bool = False,
+    ) -> OptimizeResult:
+        """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`."""
+        show = flag("disp", disp)
+        if callback is not None and not callable(callback):
+            raise ValueError(f"callback must be callable, got {callback!r}")
+        seconds = None if maxtime is None else number("maxtime", maxtime, 0.0)
+        drive = Drive(self._run, fun, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
+        self._reasons.clear()
+        try:
+            with drive:
+                while not self.stop():
+                    if not drive.generation():
+                        self._reasons.add("maxtime")
+                        break
+                    self._note_generation()
+                    if show:
+                        print(self._line())
+                    if callback is not None and self._asked_to_stop(callback):
+                        self._reasons.add("callback")
+        except KeyboardInterrupt:
+            if not show:
+                raise
+            self._reasons.add("interrupted")
+        self.deadline = drive.deadline
+        result = self.result
+        if show:
+            print(result.message)
+        return result
+
+    def _asked_to_stop(self, callback: Callable[..., Any]) -> bool:
+        """Call a callback of either scipy style after a generation."""
+        try:
+            names = set(inspect.signature(callback).parameters)
+        except (TypeError, ValueError):
+            names = set()
+        try:
+            if names == {"intermediate_result"}:
+                return bool(callback(intermediate_result=self.result))
+            return bool(callback(self._run.search.best_point.copy(), convergence=self.convergence))
+        except StopIteration:
+            return True
+
+    def _line(self) -> str:
+        shares = self._run.search.applications / max(1, int(self._run.search.applications.sum()))
+        mix = ", ".join(
+            f"{name} {share:.0%}" for name, share in zip(self._run.spec.portfolio.names, shares, strict=True)
+        )
+        run = self._run
+        return f"generation {run.generation}: {run.evaluations} evaluations, f = {run.best_value:g} ({mix})"
+
+    # Saving
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the search at any moment; `load` continues it bit for bit, here or elsewhere."""
+        from deddqn.optimize.saved_search import save_state
+
+        save_state(path, self.__getstate__())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, policy: Policy | None = None) -> Optimizer:
+        """A saved search.
+
+        `policy` is needed, and allowed, only if the search was made with an object of yours: then it is that object,
+        as it was when the search was saved.
+        """
+        from deddqn.optimize.saved_search import load_state, unreadable
+
+        optimizer = cls.__new__(cls)
+        with unreadable(path):
+            state = load_state(path)
+        with unreadable(path, only=(KeyError, TypeError, IndexError, AttributeError, OverflowError)):
+            optimizer._restore(state, policy)
+        return optimizer
+
+    def __getstate__(self) -> dict[str, Any]:
+        from deddqn.optimize.saved_search import state_of
+
+        history = None if self._history is None else self._history.arrays()
+        return {
+            **state_of(self._run),
+            "limits": asdict(self._limits),
+            "history": history,
+            "asked": sorted(self._asked),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._restore(state, None)
+
+    def _restore(self, state: dict[str, Any], policy: Policy | None) -> None:
+        from deddqn.optimize.saved_search import check_arena, spec_of
+
+        spec = spec_of(state, policy)
+        self._limits = Limits(**state["limits"])
+        history = None if state["history"] is None else History.from_arrays(state["history"])
+        check_arena(spec, state["arena"])
+        self._adopt(Run.resume(spec, state["arena"]), history)
+        self._asked = set(state["asked"])
+
+
+def _key(point: np.ndarray) -> bytes:
+    return (point + 0.0).tobytes()  # -0.0 and 0.0 are the same point

@@ -1,0 +1,53 @@
+"""What happened over a run, generation by generation, for plots and results."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deddqn.de.state import Count, Mark
+from deddqn.optimize.result import Result
+from deddqn.engine.run import Run
+
+
+class History:
+    """Collects one row after the initial population and one after every generation."""
+
+    def __init__(self) -> None:
+        self._evaluations: list[int] = []
+        self._best: list[float] = []
+        self._mean: list[float] = []
+        self._counts: list[np.ndarray] = []
+
+    def note(self, run: Run) -> None:
+        """Add the state of the run between two generations."""
+        counts, marks = run.search.counts, run.search.marks
+        self._evaluations.append(int(counts[Count.EVALUATIONS]))
+        self._best.append(float(marks[Mark.F_BSF]))
+        self._mean.append(float(marks[Mark.MEAN]) if marks[Mark.MEDIAN] < np.inf else np.inf)
+        self._counts.append(run.search.applications.copy())
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The rows as arrays; ``strategy_counts`` (generations, K) is per generation."""
+        totals = np.array(self._counts, dtype=np.int64)
+        return {
+            "nfev": np.array(self._evaluations, dtype=np.int64),
+            "fun": np.array(self._best),
+            "mean": np.array(self._mean),
+            "strategy_counts": np.diff(totals, axis=0) if len(totals) else totals,
+        }
+
+    def result(self) -> Result:
+        """The rows with attribute access."""
+        return Result(self.arrays())
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> History:
+        """A history that goes on from saved arrays."""
+        history = cls()
+        history._evaluations = arrays["nfev"].tolist()
+        history._best, history._mean = arrays["fun"].tolist(), arrays["mean"].tolist()
+        if history._evaluations:
+            counts = arrays["strategy_counts"]
+            first = np.zeros((1, counts.shape[1]), dtype=np.int64)
+            history._counts = list(np.concatenate([first, np.cumsum(counts, axis=0)]))
+        return history

@@ -1,0 +1,44 @@
+"""A problem whose evaluations somebody sees: the same values, the same noise, and so the same runs, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from deddqn._jit import OBJECTIVE_SIGNATURE, PLAIN, kernel
+from deddqn.problems.problem import Objective, Problem, evaluate_point
+from deddqn.problems.python_callback import PythonObjective, call_python
+
+Tell = Callable[[np.ndarray, float], None]
+"""Is told a point (D,) and its value."""
+
+
+@kernel(OBJECTIVE_SIGNATURE)
+def call_with_noise(x, data, work, gauss):
+    """Objective kernel: as `call_python`, with the noise behind the coordinates. Writes `work`."""
+    for d in range(x.size):
+        work[d] = x[d]
+    work[x.size] = gauss
+    return call_python(work, data, work, gauss)
+
+
+def seen(problem: Problem, tell: Tell) -> Problem:
+    """The same problem, with every evaluation told to `tell`, one after the other and in their order."""
+    own, size = problem.objective, problem.dimension
+    scratch = np.empty(own.work_size)
+
+    def evaluate(packed: np.ndarray) -> float:
+        point = packed[:size].copy()
+        where = scratch.ctypes.data, scratch.size, point.ctypes.data, size
+        value = evaluate_point(own.address, own.data.ctypes.data, own.data.size, *where, packed[size])
+        tell(point, value)
+        return value
+
+    python = PythonObjective(evaluate, size + 1)
+
+    def plain(x: np.ndarray, data: np.ndarray, work: np.ndarray, gauss: float) -> float:
+        return evaluate(np.append(x, gauss))
+
+    kernel = plain if PLAIN else call_with_noise
+    return problem.with_objective(Objective(kernel, python.data, size + 1, python))

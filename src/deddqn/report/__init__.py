@@ -1,0 +1,59 @@
+"""``deddqn report``: the page, the tables as CSV, Markdown and LaTeX, and the figures as PDF and PNG."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from deddqn.analysis.comparison import Analysis
+from deddqn.analysis.result_tables import ALL
+from deddqn.report.page import page
+from deddqn.experiments.store import StoreError
+from deddqn.analysis.tables import WRITERS
+from deddqn._utils.optional_imports import need
+
+PAGE = "index.html"
+
+
+def check_drawing() -> None:
+    """Raise if figures cannot be drawn here."""
+    need("matplotlib", "figures (or leave them out: --no-figures)", "report")
+
+
+def write_report(
+    folder: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    figures: bool = True,
+    methods: Sequence[str] = (),
+    control: str | None = None,
+    note: str = "",
+) -> Path:
+    """Write the report of the experiment in `folder` (into ``folder/report`` by default); return the page.
+
+    Parameters
+    ----------
+    figures : also draw PDF and PNG figures with matplotlib; the page has its own drawings.
+    methods : only these (ranks depend on who takes part); all by default.
+    control : who is tested against all others; the paper's control or the best by default.
+    note : what readers should know about the comparison; stands under the title of the page.
+    """
+    if figures:
+        check_drawing()
+    analysis = Analysis.of_folder(folder, methods=methods, control=control)
+    target = Path(out) if out is not None else Path(folder) / "report"
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for make in ALL:
+            table = make(analysis)
+            for ending, write in WRITERS.items():
+                (target / f"{table.name}.{ending}").write_text(write(table), encoding="utf-8")
+        (target / PAGE).write_text(page(analysis, os.fspath(folder), note), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"cannot write the report to {target}: {error.strerror}") from error
+    if figures:
+        from deddqn.report.figures import write_figures
+
+        write_figures(analysis, target / "figures")
+    return target / PAGE

@@ -1,0 +1,117 @@
+"""Just enough SVG for charts: scales, ticks, axes, paths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from deddqn.analysis.statistics import SOLVED
+
+FLOOR = 1e-9  # logarithmic axes show nothing below
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From data to pixels."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        """The pixel of a value; values outside are drawn at the edge."""
+        low, high = self.low, self.high
+        if self.log:
+            low, high, value = math.log10(low), math.log10(high), math.log10(max(value, FLOOR))
+        part = (value - low) / (high - low) if high > low else 0.5
+        return self.start + (self.end - self.start) * min(max(part, 0.0), 1.0)
+
+    def ticks(self, about: int = 5) -> list[float]:
+        """Round numbers on the axis."""
+        return _log_ticks(self.low, self.high, about) if self.log else _linear_ticks(self.low, self.high, about)
+
+
+def _log_ticks(low: float, high: float, about: int) -> list[float]:
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    if last - first < 2:
+        steps = [m * 10.0**k for k in range(first - 1, last + 2) for m in (1, 2, 5)]
+        few = [s for s in steps if low * 0.999 <= s <= high * 1.001]
+        return few if len(few) >= 2 else _linear_ticks(low, high, about)
+    stride = max(1, -(-(last - first) // about))
+    return [10.0**k for k in range(first, last + 1, stride)]
+
+
+def _linear_ticks(low: float, high: float, about: int) -> list[float]:
+    span = high - low
+    if span <= 0:
+        return [low]
+    unit = 10.0 ** math.floor(math.log10(span / about))
+    step = next(unit * m for m in (1, 2, 5, 10) if span / (unit * m) <= about)
+    first = math.ceil(low / step - 1e-9)
+    return [k * step for k in range(first, int(math.floor(high / step + 1e-9)) + 1)]
+
+
+def fitting(values: Iterable[float], start: float, end: float) -> Scale:
+    """A scale for errors: logarithmic where they span more than a factor of 30, and none is a negative value."""
+    finite = [v for v in values if math.isfinite(v)]
+    low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
+    if high > 0 and low > -SOLVED and (low <= 0 or high / low > 30):
+        low = max(low, SOLVED)
+        if high / low > 30:
+            return Scale(low / 1.3, high * 1.3, start, end, log=True)
+    room = 0.05 * (high - low) or max(abs(high), 1.0) * 0.05
+    return Scale(low - room, high + room, start, end)
+
+
+def tick_label(value: float) -> str:
+    """A number on an axis."""
+    if value == 0:
+        return "0"
+    if 0.01 <= abs(value) < 1e4:
+        return f"{value:.10g}"
+    return f"{value:.0e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+
+
+def path(points: Sequence[tuple[float, float]], close: bool = False) -> str:
+    """The d attribute of a line through points."""
+    text = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    return f"M{text}{'Z' if close else ''}"
+
+
+def text(x: float, y: float, content: str, kind: str = "", anchor: str = "") -> str:
+    """A label."""
+    classes = f' class="{kind}"' if kind else ""
+    anchored = f' text-anchor="{anchor}"' if anchor else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}"{classes}{anchored}>{escape(content)}</text>'
+
+
+def horizontal_axis(scale: Scale, top: float, bottom: float, about: int = 5) -> str:
+    """Grid lines and numbers below."""
+    parts = []
+    for tick in scale.ticks(about):
+        x = scale(tick)
+        parts.append(f'<path class="grid" d="M{x:.1f} {top:.1f}V{bottom:.1f}"/>')
+        parts.append(text(x, bottom + 13, tick_label(tick), "tick", "middle"))
+    return "".join(parts)
+
+
+def vertical_axis(scale: Scale, left: float, right: float, about: int = 5) -> str:
+    """Grid lines and numbers to the left."""
+    parts = []
+    for tick in scale.ticks(about):
+        y = scale(tick)
+        parts.append(f'<path class="grid" d="M{left:.1f} {y:.1f}H{right:.1f}"/>')
+        parts.append(text(left - 4, y + 3.5, tick_label(tick), "tick", "end"))
+    return "".join(parts)
+
+
+def drawing(width: float, height: float, body: str, label: str) -> str:
+    """A whole SVG that scales with the page."""
+    return (
+        f'<svg viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(label, quote=True)}" '
+        f'style="max-width:{width * 1.6:g}px">{body}</svg>'
+    )

@@ -1,0 +1,1 @@
+"""Double-DQN on many runs side by side (Algorithm 1)."""

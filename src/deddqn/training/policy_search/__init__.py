@@ -1,0 +1,1 @@
+"""Direct policy search: CMA-ES over the weights of a softmax policy."""

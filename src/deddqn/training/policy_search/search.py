@@ -1,0 +1,325 @@
+"""Direct search, the second trainer: CMA-ES over the weights of a softmax policy, judged by final errors alone.
+
+A generation runs every candidate on every training problem with the same seeds. A run's score is the share of the
+runs on its problem that end worse, among the reference runs and those of all candidates of the generation; a
+candidate's is the mean over problems, so that no problem counts more because its errors are large.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deddqn.de.portfolio import BEYOND
+from deddqn._utils.validation import choice_error
+from deddqn.policies import CompiledPolicy, load_policy
+from deddqn.policies.softmax import FACTS, N_FACTS, choose, save_softmax, softmax_policy, trust_of, weights_of
+from deddqn.problems import Problem, get, suite
+from deddqn.training.checkpoint import check_same, load_checkpoint, prepare_folder, save_checkpoint
+from deddqn.training.policy_search.cma_es import CMAES
+from deddqn.training.evaluate import (
+    HELD_OUT,
+    errors_of,
+    evaluate,
+    evaluate_all,
+    rank_score,
+    rank_scores,
+    reference_errors,
+)
+from deddqn.training.training_log import TrainingLog
+from deddqn.training.provenance import LIBRARIES, commit
+from deddqn.training.strict_json import RunSettings, check, from_values, to_values
+from deddqn._utils.versions import versions
+
+VALIDATION = HELD_OUT + 500_000_000
+"""Repeats that decide which generation's mean is kept; neither searched on nor reported."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchConfig(RunSettings):
+    """Everything that determines a search.
+
+    Parameters
+    ----------
+    suite, problems, portfolio, population_size, budget, .. : as in `TrainingConfig`.
+    generations, candidates, repeats : of CMA-ES; runs of a candidate per problem and generation.
+    sample : problems that a generation runs on, drawn for it (0: all).
+    sigma : the initial standard deviation of every weight.
+    start : name or file of a softmax policy whose weights the search begins with; zeros (the uniform policy) if empty.
+    foresight : as in `DEConfig`; where there is something to pick from, the policy's trust is searched, too.
+    reference_repeats : runs per reference policy and problem.
+    pool : a CSV file of `deddqn export` whose runs are the references instead (for instance those of strong peers).
+    averaging : generations that the average of the search's means looks back on; it is what is validated and kept,
+        because a mean moves with the noise of its last generations. 1 takes the mean of the moment.
+    evaluate_every, evaluate_repeats : generations between validations of the average on other seeds; runs per problem.
+    seed, threads, checkpoint_seconds, max_seconds : as in `TrainingConfig`.
+    """
+
+    suite: str = "cec2005-train"
+    problems: tuple[str, ...] = ()
+    generations: int = 100
+    candidates: int = 16
+    repeats: int = 1
+    sample: int = 0
+    sigma: float = 1.0
+    start: str = ""
+    reference_repeats: int = 10
+    pool: str = ""
+    averaging: int = 1
+    evaluate_every: int = 10
+    evaluate_repeats: int = 4
+    seed: int = 0
+    threads: int = 0
+    checkpoint_seconds: float = 30.0
+    max_seconds: float = 0.0
+    tensorboard: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("generations", "repeats", "reference_repeats", "averaging", "evaluate_every", "evaluate_repeats"):
+            check(name, getattr(self, name) >= 1, "at least 1", getattr(self, name))
+        check("candidates", self.candidates >= 4, "at least 4", self.candidates)
+        check("sample", self.sample >= 0, "0 or more", self.sample)
+        self.de_config()
+        self.operators()
+        check("sigma", 0.0 < self.sigma < float("inf"), "a positive number", self.sigma)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> SearchConfig:
+        """Settings from JSON values; ``"preset"`` names where they start from. An unknown key is an error."""
+        given = dict(values)
+        name = given.pop("preset", "search")
+        if name not in SEARCH_PRESETS:
+            raise choice_error("preset", name, SEARCH_PRESETS)
+        return from_values(cls, SEARCH_PRESETS[name], given)
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings as JSON values."""
+        return to_values(self)
+
+
+SEARCH_PRESETS: dict[str, dict[str, Any]] = {
+    "search": {},
+    "search-x": {
+        "portfolio": BEYOND.values,
+        "final_population": 7,
+        "pbest": 0.2,
+        "restart_tolerance": 0.03,
+        "restart_reserve": 0.3,
+        "repair": "midpoint",
+        "foresight": 2,
+        "averaging": 40,
+    },
+}
+"""Named settings: the paper's portfolio, and the one beyond it with the settings of `ddqn-x`."""
+
+
+FIRST_TRUST = 3.0
+"""Where trust begins: outlooks count for 95 of 100 decisions."""
+
+_MAY_CHANGE = ("generations", "threads", "checkpoint_seconds", "max_seconds", "tensorboard")
+
+
+class Search:
+    """One search; everything of it is in `out`, and it goes on from there.
+
+    Parameters
+    ----------
+    config : all settings.
+    out : the folder of log, checkpoint and policy.
+    problems : what to search on instead of the named problems of `config`.
+    resume : go on from the newest checkpoint in `out`, if it has one; without it such a folder is refused.
+    """
+
+    def __init__(
+        self,
+        config: SearchConfig,
+        out: str | Path,
+        *,
+        problems: Sequence[Problem] | None = None,
+        resume: bool = False,
+        quiet: bool = False,
+    ) -> None:
+        self.config, self.out = config, Path(out)
+        found = prepare_folder(self.out, resume=resume)
+        named = [get(name) for name in config.problems] if config.problems else suite(config.suite)
+        self.problems = list(problems) if problems is not None else named
+        self.portfolio = config.operators()
+        self.cma = CMAES(self._first_mean(), config.sigma, config.candidates, config.seed)
+        self.first = self.cma.mean.copy()
+        self.average, self.best = self.first, self.first
+        self.best_score, self.evaluations = -np.inf, 0
+        self.curve: list[list[float]] = []
+        self.pool = np.zeros((len(self.problems), 0))
+        self.stopped = False
+        position = self._resume() if found else 0
+        runs = config.candidates * config.repeats * len(self._drawn())
+        total = config.generations * runs * config.budget
+        self.log = TrainingLog(self.out, total, position=position, tensorboard=config.tensorboard, quiet=quiet)
+        self._started = self._saved_at = time.monotonic()
+
+    def _first_mean(self) -> np.ndarray:
+        """Where the search begins; `_policy_at` says what its coordinates are."""
+        n_ops = len(self.portfolio)
+        weights, trust = np.zeros((n_ops, N_FACTS)), None
+        if self.config.start:
+            weights, trust = self._start()
+        if trust is None:
+            trust = np.zeros(N_FACTS)
+            trust[0] = FIRST_TRUST
+        differences = (weights[1:] - weights[0]).ravel()
+        return np.concatenate([differences, trust]) if self.config.foresight > 1 else differences
+
+    def _start(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """Weights and trust of the policy that the search begins with."""
+        policy = load_policy(self.config.start)
+        if not isinstance(policy, CompiledPolicy) or policy.kernels.choose is not choose or not policy.portfolio:
+            raise ValueError(f"start must be a softmax policy, got {self.config.start!r}")
+        if len(policy.portfolio) != len(self.portfolio):
+            raise ValueError(f"start must have {len(self.portfolio)} operators, {self.config.start!r} has others")
+        return weights_of(policy), trust_of(policy)
+
+    def _policy_at(self, point: np.ndarray) -> dict[str, Any]:
+        """Weights (operators, facts) and trust. Only differences of weights count: the first operator's are 0."""
+        differences, trust = np.split(point, [(len(self.portfolio) - 1) * N_FACTS])
+        weights = np.vstack([np.zeros(N_FACTS), differences.reshape(-1, N_FACTS)])
+        return {"weights": weights, "trust": trust} if trust.size else {"weights": weights}
+
+    @property
+    def _made_for(self) -> dict[str, Any]:
+        widest = max(p.dimension for p in self.problems)
+        return {
+            "portfolio": self.portfolio,
+            "max_dimension": widest,
+            "de": self.config.de_config().own_settings(),
+        }
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        threads = self.config.threads or None
+        return {
+            "config": self.config.de_config(),
+            "portfolio": self.portfolio,
+            "seed": self.config.seed,
+            "threads": threads,
+        }
+
+    def run(self) -> float:
+        """Search until done, stopped or out of time; return the best validated rank score."""
+        if not self.pool.size:
+            self.pool = self._references()
+        while not self.done and not self.out_of_time:
+            self.generation()
+            if self.cma.generation % self.config.evaluate_every == 0 or self.done:
+                self.validate()
+            if self.done or self.out_of_time or time.monotonic() - self._saved_at > self.config.checkpoint_seconds:
+                self.save()
+        self.log.close()
+        return self.best_score
+
+    def _references(self) -> np.ndarray:
+        """(problems, runs): the final errors that runs are ranked among."""
+        if self.config.pool:
+            return errors_of(self.config.pool, self.problems)
+        return reference_errors(self.problems, repeats=self.config.reference_repeats, **self._settings)
+
+    @property
+    def done(self) -> bool:
+        """True when all generations are made."""
+        return self.cma.generation >= self.config.generations
+
+    @property
+    def out_of_time(self) -> bool:
+        """True when somebody set `stopped`, or `max_seconds` have passed."""
+        return self.stopped or 0.0 < self.config.max_seconds < time.monotonic() - self._started
+
+    def generation(self) -> None:
+        """Run all candidates on all problems, rank them and move on."""
+        points = self.cma.ask()
+        policies = [softmax_policy(**self._policy_at(point), **self._made_for) for point in points]
+        first = self.cma.generation * self.config.repeats
+        drawn = self._drawn()
+        problems, pool = [self.problems[k] for k in drawn], self.pool[drawn]
+        found = evaluate_all(policies, problems, repeats=self.config.repeats, first=first, **self._settings)
+        everything = np.concatenate([pool, *(e.errors for e in found)], axis=1)
+        scores = np.array([rank_score(e.errors, everything) for e in found])
+        against_pool = float(np.mean([rank_score(e.errors, pool) for e in found]))
+        self.cma.tell(points, -scores)
+        share = 1.0 / min(self.cma.generation, self.config.averaging)
+        self.average = (1.0 - share) * self.average + share * self.cma.mean
+        self.evaluations += sum(e.evaluations for e in found)
+        facts = {"generation": self.cma.generation, "rank_score": against_pool, "sigma": self.cma.sigma}
+        self.log.event("generation", self.evaluations, **facts)
+        self.log.progress(
+            self.evaluations, self.cma.generation, f"rank score {against_pool:.4f}  best {self.best_score:.4f}"
+        )
+
+    def _drawn(self) -> np.ndarray:
+        """The numbers of the problems of this generation, in order."""
+        everything = np.arange(len(self.problems))
+        if not 0 < self.config.sample < len(everything):
+            return everything
+        rng = np.random.default_rng([self.config.seed, self.cma.generation, 1])
+        return np.sort(rng.choice(everything, self.config.sample, replace=False))
+
+    def validate(self) -> None:
+        """Score the average of the means on other seeds; keep it if it is the best so far."""
+        policy = softmax_policy(**self._policy_at(self.average), **self._made_for)
+        repeats = self.config.evaluate_repeats
+        found = evaluate(policy, self.problems, repeats=repeats, first=VALIDATION, **self._settings)
+        score = rank_score(found.errors, self.pool)
+        self.curve.append([self.cma.generation, score])
+        if score > self.best_score:
+            self.best_score, self.best = score, self.average
+        self.log.event("validation", self.evaluations, generation=self.cma.generation, rank_score=score)
+        self._write_policy(rank_scores(found.errors, self.pool))
+
+    def _write_policy(self, scores: np.ndarray) -> None:
+        provenance = {
+            "trained_by": "CMA-ES on the rank score of final errors",
+            "config": self.config.to_json(),
+            "problems": [problem.name for problem in self.problems],
+            "facts": FACTS,
+            "first": _listed(self._policy_at(self.first)) if self.config.start else None,
+            "commit": commit(),
+            "versions": versions(LIBRARIES),
+            "rank_score": self.best_score,
+            "curve": self.curve,
+        }
+        path = self.out / "searched.safetensors"
+        save_softmax(path, **self._policy_at(self.best), provenance=provenance, **self._made_for)
+        names = [problem.name for problem in self.problems]
+        summary = {"rank_score": self.best_score, "curve": self.curve, **_listed(self._policy_at(self.best))}
+        summary["last_scores"] = dict(zip(names, scores.tolist(), strict=True))
+        (self.out / "summary.json").write_text(json.dumps(summary, indent=1))
+
+    def save(self) -> None:
+        """Write a checkpoint."""
+        arrays = {**self.cma.to_arrays(), "average": self.average, "best": self.best, "pool": self.pool}
+        facts: dict[str, Any] = {"config": self.config.to_json(), "best_score": self.best_score if self.curve else None}
+        facts |= {"evaluations": self.evaluations, "curve": self.curve, "log": self.log.flush()}
+        save_checkpoint(self.out, self.cma.generation, arrays, facts)
+        self._saved_at = time.monotonic()
+
+    def _resume(self) -> int:
+        arrays, facts = load_checkpoint(self.out)
+        check_same(self.out, self.config.to_json(), facts["config"], _MAY_CHANGE)
+        self.cma.load_arrays(arrays)
+        self.average, self.best, self.pool = (arrays[name].copy() for name in ("average", "best", "pool"))
+        self.best_score = -np.inf if facts["best_score"] is None else facts["best_score"]
+        self.evaluations, self.curve = facts["evaluations"], facts["curve"]
+        return int(facts["log"])
+
+
+def _listed(tensors: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    return {name: values.tolist() for name, values in tensors.items()}
+
+
+def search(config: SearchConfig, out: str | Path, *, resume: bool = False) -> float:
+    """Search into the folder `out`; with `resume` go on from its newest checkpoint, if it has one."""
+    return Search(config, out, resume=resume).run()

@@ -1,0 +1,110 @@
+"""Strict settings from JSON, for every kind of training: unknown keys, wrong types and wrong names are errors."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from deddqn.de.config import DEConfig
+from deddqn.de.portfolio import PAPER, EntryValues, Portfolio, as_portfolio
+from deddqn._utils.validation import suggestion
+
+T = TypeVar("T")
+
+
+def check(name: str, holds: bool, rule: str, value: object) -> None:
+    """Raise ValueError with the argument, the rule and the value, unless it holds."""
+    if not holds:
+        raise ValueError(f"{name} must be {rule}, got {value}")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """How the runs of a training search.
+
+    Parameters
+    ----------
+    portfolio : the operators, as (strategy, F, CR) or (strategy, F, CR, adapts); in JSON also a name: "beyond".
+    population_size, budget : NP and FE^max of every run.
+    final_population : what NP shrinks to over the budget (0: it does not).
+    pbest, archive, restart_tolerance, restart_reserve, repair, foresight : as in `DEConfig`.
+    """
+
+    portfolio: tuple[EntryValues, ...] = PAPER.values
+    population_size: int = 100
+    budget: int = 10_000
+    final_population: int = 0
+    pbest: float = DEConfig.pbest
+    archive: float = DEConfig.archive
+    restart_tolerance: float = DEConfig.restart_tolerance
+    restart_reserve: float = DEConfig.restart_reserve
+    repair: str = DEConfig.repair
+    foresight: int = DEConfig.foresight
+
+    def operators(self) -> Portfolio:
+        """The portfolio as an object."""
+        return Portfolio(self.portfolio)
+
+    def de_config(self) -> DEConfig:
+        """The settings of the runs."""
+        return DEConfig(
+            population_size=self.population_size,
+            budget=self.budget,
+            final_population=self.final_population or None,
+            pbest=self.pbest,
+            archive=self.archive,
+            restart_tolerance=self.restart_tolerance,
+            restart_reserve=self.restart_reserve,
+            repair=self.repair,
+            foresight=self.foresight,
+        )
+
+
+def from_values(kind: type[T], base: Mapping[str, Any], given: Mapping[str, Any]) -> T:
+    """A settings dataclass from the values of a preset and those that were given."""
+    known = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    if isinstance(given.get("portfolio"), str):
+        given = {**given, "portfolio": as_portfolio(given["portfolio"]).values}
+    for key, value in given.items():
+        if key not in known:
+            raise ValueError(f"unknown setting {key!r}; {suggestion(key, known)}Known: {', '.join(known)}")
+        _check_type(key, value, known[key].default)
+    return kind(**{**base, **{key: _as_tuple(value) for key, value in given.items()}})
+
+
+def to_values(settings: Any) -> dict[str, Any]:
+    """The settings as JSON values."""
+    return json.loads(json.dumps(dataclasses.asdict(settings)))
+
+
+def read_values(path: str | Path) -> dict[str, Any]:
+    """The JSON object in a file."""
+    try:
+        values = json.loads(Path(path).read_text())
+    except FileNotFoundError:
+        raise ValueError(f"there is no settings file {path}") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not JSON: {error}") from None
+    if not isinstance(values, dict):
+        raise ValueError(f"{path} must hold one JSON object, got {type(values).__name__}")
+    return values
+
+
+def _check_type(key: str, value: Any, default: Any) -> None:
+    """Numbers may be written as 1 or 1.0; anything else must have the type of its default."""
+    wanted = type(default)
+    if wanted is tuple:
+        fits = isinstance(value, list | tuple)
+    elif wanted is float:
+        fits = isinstance(value, int | float) and not isinstance(value, bool)
+    else:
+        fits = isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
+    if not fits:
+        raise ValueError(f"{key} must be of type {wanted.__name__}, got {value!r}")
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(_as_tuple(item) for item in value) if isinstance(value, list | tuple) else value
