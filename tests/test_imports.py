@@ -16,12 +16,18 @@ LAZY = (
     *("deddqn", "deddqn.baselines", "deddqn.de", "deddqn.engine", "deddqn.problems"),
     *("deddqn.experiments", "deddqn.experiments.explain", "deddqn.experiments.film"),
 )
-EAGER = ("deddqn.features", "deddqn.policies", "deddqn.problems.cec2005", "deddqn.experiments.statistics")
+EAGER = (
+    "deddqn._jit",
+    "deddqn.features",
+    "deddqn.policies",
+    "deddqn.problems.cec2005",
+    "deddqn.experiments.statistics",
+)
 
-ANALYSIS = {"matplotlib", "pandas", "pyarrow", "scipy.stats", "torch"}
-SEARCHING = {*ANALYSIS, "multiprocessing", "rich", "safetensors", "scipy.optimize", "tyro"}
-"""What a search does not need to begin. (Not numba: modules of kernels import it to compile them.)"""
-HEAVY = {*SEARCHING, "numba", "numpy", "scipy"}
+ANALYSIS = {"matplotlib", "numba", "pandas", "pyarrow", "scipy.stats", "torch"}
+SEARCHING = {*ANALYSIS, "multiprocessing", "numba", "rich", "safetensors", "scipy.optimize", "tyro"}
+"""What a search does not need to begin."""
+HEAVY = {*SEARCHING, "numpy", "scipy"}
 
 
 def imported_by(code: str) -> set[str]:
