@@ -135,9 +135,9 @@ def deliveries(seconds: float) -> list[Bar]:
 
 def actor_pace(seconds: float = 3.0) -> float:
     """Transitions per CPU second of one core with the lanes of one actor, in this process."""
-    from deddqn.training.dqn.rollout import Actors
     from deddqn.training.config import TrainingConfig
     from deddqn.training.dqn.network import QNetwork
+    from deddqn.training.dqn.rollout import Actors
 
     config = TrainingConfig(lanes=LANES // ACTORS, decisions=DECISIONS, threads=1)
     problems = config.training_problems()

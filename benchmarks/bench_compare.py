@@ -16,11 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.bars import Bar, print_bars
-from deddqn.baselines import Trajectory
-from deddqn.experiments import Store, compare, write_report
 from deddqn.analysis.comparison import Analysis
 from deddqn.analysis.curves import cost_bars
+from deddqn.baselines import Trajectory
+from deddqn.experiments import Store, compare
 from deddqn.policies import CompiledPolicy, network_policy
+from deddqn.report import write_report
 
 PROBLEMS = tuple(f"cec2005:F{n}/d{d}" for d in (10, 30) for n in (2, 10, 15, 19, 21))
 RUNS, BUDGET = 25, 10_000

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from deddqn.analysis.statistics import a12
 from deddqn.de.config import config_for
 from deddqn.de.portfolio import BEYOND, Entry, Portfolio
-from deddqn.analysis.statistics import a12
 from deddqn.policies import CompiledPolicy, fixed, load_policy, softmax_policy, uniform_policy
 from deddqn.policies.softmax import FACTS, trust_of, weights_of
 from deddqn.problems import Problem, suite

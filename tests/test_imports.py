@@ -13,15 +13,15 @@ import deddqn
 from deddqn.cli import COMMANDS
 
 LAZY = (
-    *("deddqn", "deddqn.baselines", "deddqn.de", "deddqn.engine", "deddqn.problems"),
+    *("deddqn", "deddqn.baselines", "deddqn.de", "deddqn.engine", "deddqn.optimize", "deddqn.problems"),
     *("deddqn.experiments", "deddqn.explain", "deddqn.animation"),
 )
-EAGER = ("deddqn.features", "deddqn.policies", "deddqn.problems.cec2005", "deddqn.analysis.statistics")
+EAGER = ("deddqn._jit", "deddqn.analysis.statistics", "deddqn.features", "deddqn.policies", "deddqn.problems.cec2005")
 
-ANALYSIS = {"matplotlib", "pandas", "pyarrow", "scipy.stats", "torch"}
-SEARCHING = {*ANALYSIS, "multiprocessing", "rich", "safetensors", "scipy.optimize", "tyro"}
-"""What a search does not need to begin. (Not numba: modules of kernels import it to compile them.)"""
-HEAVY = {*SEARCHING, "numba", "numpy", "scipy"}
+ANALYSIS = {"matplotlib", "numba", "pandas", "pyarrow", "scipy.stats", "torch"}
+SEARCHING = {*ANALYSIS, "multiprocessing", "numba", "rich", "safetensors", "scipy.optimize", "tyro"}
+"""What a search does not need to begin."""
+HEAVY = {*SEARCHING, "numpy", "scipy"}
 
 
 def imported_by(code: str) -> set[str]:

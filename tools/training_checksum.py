@@ -24,9 +24,9 @@ from numba import config
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
+from deddqn._utils.versions import installed
 from deddqn.policies.files import read_policy_file
 from deddqn.training.provenance import LIBRARIES
-from deddqn._utils.versions import installed
 
 RECORD = Path(__file__).resolve().parents[1] / "tests" / "training" / "recorded.safetensors"
 TOLERANCE = 1e-6

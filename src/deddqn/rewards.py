@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 from deddqn._jit import Function, caller_of, kernel
+from deddqn._utils.validation import unknown_name
 from deddqn.de.improvement import LARGEST_IMPROVEMENT, improvement
 from deddqn.de.state import Fact
-from deddqn._utils.validation import unknown_name
 
 REWARD_SIGNATURE = "float64(float64[::1], float64[::1])"
 call_reward = caller_of(REWARD_SIGNATURE)

@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
+from deddqn._utils.optional_imports import MissingPackageError
 from deddqn.baselines import Method, baseline_names, load_baseline
 from deddqn.problems import Problem, get
-from deddqn._utils.optional_imports import MissingPackageError
 
 LIBRARIES = {"ipop-cmaes": "cma", "lr-cmaes": "cma", "scipy-de": "scipy"}
 

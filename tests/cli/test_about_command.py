@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import deddqn
-from deddqn.cli import about, main
 from deddqn._utils.versions import installed, versions
+from deddqn.cli import about, main
 
 
 def test_text(capsys: pytest.CaptureFixture[str]) -> None:

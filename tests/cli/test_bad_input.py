@@ -13,10 +13,10 @@ import pytest
 
 import deddqn
 from deddqn import DEConfig, EpisodeSpec, Optimizer, load_policy, minimize
+from deddqn._utils.optional_imports import install_command
 from deddqn.cli import main
 from deddqn.experiments import compare
 from deddqn.problems import get
-from deddqn._utils.optional_imports import install_command
 
 SMALL = ["--runs", "1", "--budget", "150", "--workers", "1"]
 TRAIN = ["train", "--preset", "search", "--problems", "cec2005:F1/d10", "--budget", "150", "--population-size", "12"]

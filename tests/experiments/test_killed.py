@@ -11,14 +11,14 @@ from pathlib import Path
 import psutil
 
 from deddqn.experiments import StoreError, compare
-from tests.experiments.helpers import PROBLEMS, Slow, rows
+from tests.experiments.methods_for_tests import PROBLEMS, Slow, rows
 
 ROOT = Path(__file__).resolve().parents[2]
 
 DRIVER = """
 import os, signal, sys
 from deddqn.experiments import compare, store
-from tests.experiments.helpers import PROBLEMS, Slow
+from tests.experiments.methods_for_tests import PROBLEMS, Slow
 
 moment, folder = sys.argv[1], sys.argv[2]
 real_sync, real_replace, seen = os.fsync, os.replace, []

@@ -9,7 +9,7 @@ from deddqn.experiments import Job, Plan, experiment, preset
 from deddqn.experiments.methods import PAPER_METHODS, enter
 from deddqn.policies import mixture
 from deddqn.problems import Problem
-from tests.experiments.helpers import PROBLEMS, RandomSearch
+from tests.experiments.methods_for_tests import PROBLEMS, RandomSearch
 
 
 def test_a_key_is_the_content_of_a_job():

@@ -7,12 +7,12 @@ from deddqn import EpisodeSpec, Lanes, load_policy
 from deddqn.baselines import checkpoints
 from deddqn.de import BEYOND, DEConfig
 from deddqn.experiments import Store, compare, experiment, run_experiment
-from deddqn.experiments.methods import policy_fingerprint
 from deddqn.experiments.jobs import generator_at
+from deddqn.experiments.methods import policy_fingerprint
 from deddqn.experiments.runner import tasks_of
 from deddqn.policies import mixture, softmax_policy
 from deddqn.problems import Problem, get
-from tests.experiments.helpers import (
+from tests.experiments.methods_for_tests import (
     PROBLEMS,
     Dying,
     Failing,

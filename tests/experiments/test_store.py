@@ -9,7 +9,7 @@ from deddqn.experiments import Store, StoreError, compare, experiment
 from deddqn.experiments.lock import sole_use
 from deddqn.experiments.plan import Job
 from deddqn.experiments.results import Run, failed, place_of
-from tests.experiments.helpers import PROBLEMS, rows
+from tests.experiments.methods_for_tests import PROBLEMS, rows
 
 
 def run_of(repeat: int, **changes) -> Run:

@@ -7,8 +7,8 @@ import pytest
 
 from deddqn.de import PAPER, Portfolio
 from deddqn.policies import load_policy
-from deddqn.policies.probability_matching import block
 from deddqn.policies.pm_adapss import Block, pm_adapss, relative_improvement
+from deddqn.policies.probability_matching import block
 
 NO_FEATURES = np.zeros(0)
 

@@ -14,8 +14,8 @@ import pytest
 from deddqn.training.checkpoint import checkpoints, load_checkpoint, save_checkpoint
 from deddqn.training.config import TrainingConfig
 from deddqn.training.dqn.replay_buffer import Replay
-from deddqn.training.policy_search.search import Search, SearchConfig
 from deddqn.training.dqn.trainer import Trainer, train
+from deddqn.training.policy_search.search import Search, SearchConfig
 
 MIB = 2**20
 

@@ -8,8 +8,8 @@ from deddqn._jit import floats_at
 from deddqn.engine import Record
 from deddqn.policies import network_policy
 from deddqn.policies.mlp import forward
-from deddqn.training.dqn.adam import Adam
 from deddqn.training.config import TrainingConfig
+from deddqn.training.dqn.adam import Adam
 from deddqn.training.dqn.learner import Learner, NonFiniteLossError, double_dqn_target
 from deddqn.training.dqn.network import QNetwork
 from deddqn.training.dqn.replay_buffer import Batch, Replay

@@ -6,8 +6,8 @@ import pytest
 from deddqn.de import BEYOND, DEConfig
 from deddqn.policies import load_policy, load_policy_file, save_softmax, softmax_policy
 from deddqn.policies.softmax import N_FACTS, trust_of, weights_of
-from deddqn.training.policy_search.cma_es import CMAES
 from deddqn.training.evaluate import evaluate_all, rank_score, rank_scores
+from deddqn.training.policy_search.cma_es import CMAES
 from deddqn.training.policy_search.search import Search, SearchConfig, search
 
 

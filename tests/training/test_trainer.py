@@ -177,8 +177,8 @@ def test_rewards_that_explode_stop_the_training_and_leave_no_policy(tmp_path):
 @pytest.mark.parametrize("reward", ["progress", "rank"])
 def test_rewards_with_tables_add_up_to_where_the_run_ended(tmp_path, reward):
     from deddqn.rewards import potential
-    from deddqn.training.evaluate import evaluate
     from deddqn.training.dqn.reward_tables import reward_tables
+    from deddqn.training.evaluate import evaluate
 
     config = TrainingConfig(**SMALL)
     problems = config.training_problems()

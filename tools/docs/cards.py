@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from deddqn.cli.train import Options
-from deddqn.report.svg import Scale
 from deddqn.policies.files import read_policy_file
 from deddqn.policies.softmax import FACTS
 from deddqn.problems import SUITES
+from deddqn.report.svg import Scale
 from deddqn.training.config import PRESETS, TrainingConfig
 from deddqn.training.policy_search.search import SearchConfig
 from tools.docs import markdown

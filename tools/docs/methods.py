@@ -7,11 +7,11 @@ import inspect
 import re
 from typing import Any
 
+from deddqn.analysis.paper import PRINTED
 from deddqn.baselines import baseline_names, load_baseline, minion
 from deddqn.baselines import registry as baselines
-from deddqn.de import PAPER, strategies
+from deddqn.de import PAPER, mutation
 from deddqn.experiments.methods import PAPER_METHODS
-from deddqn.analysis.paper import PRINTED
 from deddqn.policies import CompiledPolicy, best_policy, load_policy, policy_names
 from deddqn.policies import registry as policies
 from deddqn.policies.adaptive import ADAPTIVE, default_parameters, tuned

@@ -58,13 +58,15 @@ def type_of_global(value: Any) -> Any:
 
 
 class _Translated(JITCodeLibrary):
-    """What numba makes of a kernel, as it is: `module_of` links it into entries, `optimise` works on those."""
+    """What numba makes of a kernel, linked with what it calls and otherwise as it is: neither optimised nor emitted."""
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
 
-    def _optimize_final_module(self) -> None:
-        pass
+    def finalize(self) -> None:
+        for library in dict.fromkeys(self._linking_libraries):
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
 
 
 @contextlib.contextmanager
@@ -78,11 +80,11 @@ def _translating() -> Iterator[None]:
     with global_compiler_lock:
         gc.disable()
         codegen._library_class = _Translated
-        codegen._add_module = codegen.set_env = lambda *_: None
+        codegen.set_env = lambda *_: None
         try:
             yield
         finally:
-            del codegen._library_class, codegen._add_module, codegen.set_env
+            del codegen._library_class, codegen.set_env
             if collecting:
                 gc.enable()
 

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from deddqn._utils.validation import choice_error
 from deddqn.analysis.paper import CONTROL, Cell, table_3, table_4
-from deddqn.experiments.plan import PAPER_BUDGET, Plan
-from deddqn.experiments.results import FAILED, OK
 from deddqn.analysis.statistics import (
     Friedman,
     MeanRank,
@@ -32,8 +31,9 @@ from deddqn.analysis.statistics import (
     welch,
     win_tie_loss,
 )
+from deddqn.experiments.plan import PAPER_BUDGET, Plan
+from deddqn.experiments.results import FAILED, OK
 from deddqn.experiments.store import Store
-from deddqn._utils.validation import choice_error
 
 ALPHA = 0.05
 

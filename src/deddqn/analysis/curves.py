@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deddqn.baselines.method import checkpoints
 from deddqn.analysis.comparison import Analysis
 from deddqn.analysis.paper import CONTROL
 from deddqn.analysis.statistics import SOLVED, MeanRank
+from deddqn.baselines.method import checkpoints
 
 FIG_1 = (CONTROL, "rec-pm", "pm-adapss")
 """The methods of the paper's Fig. 1."""

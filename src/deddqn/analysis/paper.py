@@ -13,9 +13,9 @@ from importlib.resources import files
 
 import numpy as np
 
+from deddqn.analysis.statistics import Friedman, friedman, li, mean_ranks
 from deddqn.experiments.methods import PAPER_METHODS
 from deddqn.experiments.plan import PAPER_RUNS
-from deddqn.analysis.statistics import Friedman, friedman, li, mean_ranks
 
 PRINTED_NAMES = (
     "Random",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from deddqn.analysis.comparison import Analysis, MeasuredCell
 from deddqn.analysis.claims import judge_claims
+from deddqn.analysis.comparison import Analysis, MeasuredCell
 from deddqn.analysis.curves import cost_bars
 from deddqn.analysis.paper import paper_friedman, table_5
 from deddqn.analysis.reproduction import cell_verdicts, verdict_counts

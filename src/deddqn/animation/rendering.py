@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from deddqn._utils.optional_imports import need
+from deddqn._utils.validation import check_whole_number
+from deddqn.analysis.tables import number
 from deddqn.animation.trajectory import DRAWN_AT_START, Film, Frame
 from deddqn.report.style import OPERATORS
-from deddqn.analysis.tables import number
-from deddqn._utils.validation import check_whole_number
-from deddqn._utils.optional_imports import need
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

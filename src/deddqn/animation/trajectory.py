@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deddqn._utils.validation import check_whole_number
 from deddqn.de.config import config_for
 from deddqn.de.portfolio import PAPER, Portfolio
-from deddqn.engine.run_spec import EpisodeSpec
 from deddqn.engine.run import Run
-from deddqn._utils.validation import check_whole_number
+from deddqn.engine.run_spec import EpisodeSpec
 from deddqn.policies import CompiledPolicy, Policy, best_policy, load_policy
 from deddqn.problems import Problem, get
 

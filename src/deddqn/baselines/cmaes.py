@@ -29,9 +29,9 @@ from typing import Any
 
 import numpy as np
 
+from deddqn._utils.optional_imports import need
 from deddqn.baselines.method import BudgetedObjective, Trajectory
 from deddqn.problems import Problem
-from deddqn._utils.optional_imports import need
 
 QUIET: dict[str, Any] = {"verbose": -9, "verb_disp": 0, "verb_log": 0, "verb_time": False, "signals_filename": None}
 

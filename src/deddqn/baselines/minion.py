@@ -30,9 +30,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deddqn._utils.optional_imports import need
 from deddqn.baselines.method import BudgetedObjective, Trajectory
 from deddqn.problems import Problem
-from deddqn._utils.optional_imports import need
 
 ALGORITHMS = {
     "jade": "JADE",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from deddqn._utils.optional_imports import need
+from deddqn._utils.validation import unknown_name
 from deddqn.baselines.cmaes import ipop_cmaes, lr_cmaes
 from deddqn.baselines.method import Method
 from deddqn.baselines.minion import ALGORITHMS, MinionMethod
 from deddqn.baselines.scipy_de import ScipyDE
-from deddqn._utils.validation import unknown_name
-from deddqn._utils.optional_imports import need
 
 _FACTORIES: dict[str, Callable[[], Method]] = {
     "ipop-cmaes": ipop_cmaes,

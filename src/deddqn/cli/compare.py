@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 import tyro
 from rich.console import Console
 
+from deddqn._utils.validation import unknown_name
 from deddqn.experiments.plan import PAPER_BUDGET, PAPER_RUNS, Experiment, experiment, preset
 from deddqn.loggers.formats import LOGS
-from deddqn._utils.validation import unknown_name
 from deddqn.problems import SUITES
 
 

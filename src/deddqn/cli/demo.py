@@ -15,11 +15,11 @@ from typing import Annotated
 import tyro
 from rich.console import Console
 
-from deddqn.optimize import minimize, plot
+from deddqn._utils.optional_imports import need
 from deddqn.experiments.plan import experiment
+from deddqn.optimize import minimize, plot
 from deddqn.policies import policy_names
 from deddqn.problems import get
-from deddqn._utils.optional_imports import need
 
 PROBLEMS = ("cec2005:F4/d10", "cec2005:F7/d10", "cec2005:F25/d10", "cec2005:F4/d30", "cec2005:F7/d30")
 DRAWN = "cec2005:F25/d10"
@@ -42,8 +42,8 @@ class Options:
 def run(options: Options) -> int:
     """Compare, report, draw; say where to look."""
     from deddqn.experiments.progress import live
-    from deddqn.report import write_report
     from deddqn.experiments.runner import run_experiment
+    from deddqn.report import write_report
 
     console = Console()
     need("matplotlib", "the pictures of the demo", "report")

@@ -33,8 +33,8 @@ class Options:
 
 def run(options: Options) -> int:
     """Explain, write, and say the most important."""
-    from deddqn.explain import Request, draw_page, explain, findings, write_page
     from deddqn.experiments.progress import steps
+    from deddqn.explain import Request, draw_page, explain, findings, write_page
 
     if options.redraw is not None:
         if options.policy is not None:

@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import deddqn
-from deddqn.optimize.optimizer import Optimizer
 from deddqn._utils.validation import UnknownNameError, check_whole_number
+from deddqn.optimize.optimizer import Optimizer
 from deddqn.problems import Problem, get
 from deddqn.problems.problem import USER_FUNCTION
 

@@ -10,9 +10,9 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
+from deddqn._utils.validation import check_whole_number
 from deddqn.de.config import config_for
 from deddqn.de.portfolio import PAPER, as_portfolio
-from deddqn._utils.validation import check_whole_number
 from deddqn.policies import CompiledPolicy, load_policy
 from deddqn.problems import suite
 from deddqn.training.evaluate import errors_of, evaluate, rank_score, reference_errors

@@ -19,8 +19,8 @@ from deddqn.experiments.methods import problems_of
 from deddqn.experiments.plan import PAPER_RUNS, Experiment, experiment
 from deddqn.policies.files import read_policy_file
 from deddqn.problems import Problem
-from deddqn.training.config import TrainingConfig
 from deddqn.training.api import TrainingFailed, config_of, learn
+from deddqn.training.config import TrainingConfig
 from deddqn.training.policy_search.search import SearchConfig
 
 RIVALS = ("random", "de1", "de2", "de3", "de4", "pm-adapss", "f-auc", "rec-pm")
@@ -118,8 +118,8 @@ def _train(options: Options, config: TrainingConfig | SearchConfig, policy: Path
 
 def _compare(options: Options, config: TrainingConfig | SearchConfig, policy: Path, console: Console) -> int:
     from deddqn.experiments.progress import live
-    from deddqn.report import write_report
     from deddqn.experiments.runner import run_experiment
+    from deddqn.report import write_report
 
     folder = options.out / "comparison"
     what = planned(options, config, (str(policy), *options.methods))

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 
 import tyro
 
+from deddqn._utils.optional_imports import need
 from deddqn.experiments.tuning import Tuning, decide, open_study, search, write_json
 from deddqn.policies.adaptive import TUNED, tuned
-from deddqn._utils.optional_imports import need
 
 
 @dataclass(frozen=True, kw_only=True)

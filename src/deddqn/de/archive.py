@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from deddqn._jit import copy, kernel
-from deddqn.de.state import Count, Mark
 from deddqn.de.mutation import ARCHIVE_DONORS, STRATEGIES
+from deddqn.de.state import Count, Mark
 from deddqn.rng import Stream, integer_below
 
 ARCHIVE_DONOR = np.array([ARCHIVE_DONORS.get(name, -1) for name in STRATEGIES])

@@ -7,15 +7,15 @@ restart or foresee come with the other kernels; a run compiles only the one that
 from __future__ import annotations
 
 from deddqn._jit import Function, caller_of, copy, kernel
+from deddqn.de.archive import archive_parent
 from deddqn.de.cma_sampling import collect_samples
 from deddqn.de.config import DEConfig
-from deddqn.de.surrogate import note_beaten
-from deddqn.de.success_history import learn_parameters
-from deddqn.de.archive import archive_parent
 from deddqn.de.population_reduction import shrink_population
-from deddqn.de.restart import restart_if_converged, return_to_kept
 from deddqn.de.portfolio import Portfolio
+from deddqn.de.restart import restart_if_converged, return_to_kept
 from deddqn.de.state import SEARCH, Count, Mark, search_sizes
+from deddqn.de.success_history import learn_parameters
+from deddqn.de.surrogate import note_beaten
 
 CLOSE_SIGNATURE = "int64(int64)"
 """close(address of the search) -> 0"""

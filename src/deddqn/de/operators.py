@@ -7,13 +7,13 @@ formulas; adapted parameters, guides, the archive and samples come with the port
 from __future__ import annotations
 
 from deddqn._jit import Function, caller_of, kernel
+from deddqn.de.archive import ARCHIVE_DONOR, draw_from_archive, draw_guide
 from deddqn.de.cma_sampling import sample_model
 from deddqn.de.gaussian_sampling import sample_better_half
-from deddqn.de.success_history import parameters_of
-from deddqn.de.archive import ARCHIVE_DONOR, draw_from_archive, draw_guide
+from deddqn.de.mutation import CMA, GAUSS, PAPER_STRATEGIES, STRATEGIES, mutate, mutate_further
 from deddqn.de.portfolio import Portfolio
 from deddqn.de.state import SEARCH, Count
-from deddqn.de.mutation import CMA, GAUSS, PAPER_STRATEGIES, STRATEGIES, mutate, mutate_further
+from deddqn.de.success_history import parameters_of
 
 MOVE_SIGNATURE = "float64(int64, int64, int64)"
 """move(address of the search, i, op) -> CR of the trial"""

@@ -1,7 +1,7 @@
 """A portfolio: the moves that a policy chooses from, each a strategy with its F and CR (Sect. 2.1).
 
-F and CR are constants, or drawn for every trial around means that follow what succeeded (see `deddqn.de.success_history`);
-then the numbers of the entry are where the means start.
+F and CR are constants, or drawn for every trial around means that follow what succeeded (`success_history`); then the
+numbers of the entry are where the means start.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from numbers import Real
 
 import numpy as np
 
-from deddqn.de.mutation import STRATEGIES
 from deddqn._utils.validation import choice_error, unknown_name
+from deddqn.de.mutation import STRATEGIES
 
 ADAPTS = ("", "F", "CR", "F+CR")
 """What of an entry may follow success; the position is its code in a run (1: F, 2: CR)."""

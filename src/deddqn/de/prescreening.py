@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from deddqn._jit import caller_of, copy, kernel
 from deddqn.de.initialization import draw_donors
+from deddqn.de.state import SEARCH
 from deddqn.de.surrogate import outlook_of, renew_model
 from deddqn.de.trial import propose
-from deddqn.de.state import SEARCH
 
 FORESEE_SIGNATURE = "int64(int64, int64, int64, int64)"
 """foresee(address of the search, address of the move, i, op) -> 0"""

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from deddqn._jit import copy, fill, kernel
+from deddqn._jit import copy, kernel
 from deddqn.de.initialization import draw_population
-from deddqn.de.success_history import forget_lessons
-from deddqn.de.archive import trim_archive
-from deddqn.de.state import Count, Mark, Model, archive_room
 from deddqn.de.population_statistics import rank_parents
+from deddqn.de.state import Count, Mark, Model
+from deddqn.de.success_history import forget_lessons
 from deddqn.de.termination import target_reached
 
 TIES = 0.02  # of a generation's trials show that there are plateaus

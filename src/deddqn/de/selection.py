@@ -6,8 +6,8 @@ import math
 
 from deddqn._jit import address_of_record, copy, fill, kernel
 from deddqn.de.generation import call_close
-from deddqn.de.state import Count, End, Fact, Mark
 from deddqn.de.population_statistics import describe_parents
+from deddqn.de.state import Count, End, Fact, Mark
 from deddqn.de.termination import target_reached
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from deddqn._jit import Field, Layout, shared
 from deddqn.de.config import DEConfig
-from deddqn.de.portfolio import Portfolio
 from deddqn.de.mutation import ARCHIVE_DONORS, CMA, GAUSS
+from deddqn.de.portfolio import Portfolio
 from deddqn.rng import STATE_WORDS, Stream
 
 DONORS = 5

@@ -25,8 +25,8 @@ import math
 import numpy as np
 
 from deddqn._jit import copy, kernel
-from deddqn.de.state import Count, Mark
 from deddqn.de.population_statistics import sort_by_fitness
+from deddqn.de.state import Count, Mark
 
 RENEWAL = 20  # evaluations
 RANGE = 20.0  # r, in mean squared distances

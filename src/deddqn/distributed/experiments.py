@@ -13,11 +13,11 @@ import numpy as np
 from deddqn.baselines.registry import LIBRARIES
 from deddqn.distributed.connection import Cluster, ClusterError, Crashed, joined
 from deddqn.distributed.serialization import pack, unpack
+from deddqn.experiments.executors import Task
 from deddqn.experiments.jobs import run_jobs, run_named_jobs
 from deddqn.experiments.plan import Experiment, Job
 from deddqn.experiments.results import Run, failed
 from deddqn.experiments.scoring import Arena
-from deddqn.experiments.executors import Task
 from deddqn.policies import Policy
 
 FAMILIES = {"bbob": "ioh", "bbob-coco": "coco-experiment"}

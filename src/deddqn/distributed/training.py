@@ -22,13 +22,13 @@ import ray
 from ray import exceptions
 
 from deddqn.distributed.connection import LOOK_SECONDS, LOST, Cluster, ClusterError, joined
-from deddqn.distributed.serialization import pack, unpack
 from deddqn.distributed.node_versions import differences
+from deddqn.distributed.serialization import pack, unpack
 from deddqn.engine import Record
 from deddqn.problems import Problem
-from deddqn.training.dqn.rollout import Actors, Tick
 from deddqn.training.config import ClusterConfig, TrainingConfig
 from deddqn.training.dqn.curriculum import Finished
+from deddqn.training.dqn.rollout import Actors, Tick
 from deddqn.training.dqn.weights import Layers
 
 FEW_LIVES = 5  # of an actor that never delivers anything: then something is wrong with all of them

@@ -9,13 +9,13 @@ from __future__ import annotations
 from deddqn._jit import address_of_record, call_objective, copy, kernel, linked
 from deddqn.de.initialization import draw_donors, draw_population
 from deddqn.de.prescreening import call_foresee, take_foreseen
-from deddqn.de.trial import propose
 from deddqn.de.selection import finish_generation, generation_is_over, settle_parent, settle_trial
 from deddqn.de.state import Count, Fact, Mark
+from deddqn.de.trial import propose
 from deddqn.engine.run_memory import Link, open_episode
+from deddqn.features.buffers import Tally
 from deddqn.features.landscape import write_landscape
 from deddqn.features.recording import call_finish, call_note
-from deddqn.features.buffers import Tally
 from deddqn.policies.kernels import call_choose, call_end_generation, call_learn, call_pick, call_renumber, call_reset
 from deddqn.rewards import call_reward
 from deddqn.rng import Stream, standard_normal

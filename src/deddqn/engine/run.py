@@ -6,9 +6,9 @@ import numpy as np
 
 from deddqn.de.state import Count, End, Fact, Mark
 from deddqn.engine import stepping
-from deddqn.engine.run_spec import EpisodeSpec, bind, write_episode
 from deddqn.engine.loop import advance, start
 from deddqn.engine.run_memory import view_episode
+from deddqn.engine.run_spec import EpisodeSpec, bind, write_episode
 from deddqn.policies.policy import CompiledPolicy
 from deddqn.rng import Stream
 

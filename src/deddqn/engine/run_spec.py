@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from deddqn._jit import Record, address_of
-from deddqn.de.generation import CLOSE_SIGNATURE, closing_of
+from deddqn._utils.validation import check_whole_number
 from deddqn.de.config import REPAIRS, DEConfig
-from deddqn.de.prescreening import FORESEE_SIGNATURE, foresee
+from deddqn.de.generation import CLOSE_SIGNATURE, closing_of
 from deddqn.de.operators import MOVE_SIGNATURE, move_of
 from deddqn.de.portfolio import ADAPTS, PAPER, Portfolio
+from deddqn.de.prescreening import FORESEE_SIGNATURE, foresee
 from deddqn.de.state import SEARCH, Count, Mark, search_sizes
 from deddqn.engine.run_memory import EPISODE, Link
-from deddqn.features.recording import FINISH_SIGNATURE, NOTE_SIGNATURE, finish_outcomes, note_outcome
 from deddqn.features.buffers import OBSERVER, Tally, observer_sizes
-from deddqn._utils.validation import check_whole_number
+from deddqn.features.recording import FINISH_SIGNATURE, NOTE_SIGNATURE, finish_outcomes, note_outcome
 from deddqn.policies.kernels import (
     CHOOSE_SIGNATURE,
     END_SIGNATURE,

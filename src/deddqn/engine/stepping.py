@@ -6,9 +6,9 @@ A run is given by the address of its arena.
 from __future__ import annotations
 
 from deddqn._jit import kernel
-from deddqn.de.trial import propose
 from deddqn.de.selection import generation_is_over
 from deddqn.de.state import Count
+from deddqn.de.trial import propose
 from deddqn.engine.loop import evaluate, finish, note_told, prepare, propose_pending, settle, settle_told
 from deddqn.engine.run_memory import Link, open_episode
 

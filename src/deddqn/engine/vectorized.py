@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from deddqn._utils.validation import check_whole_number
 from deddqn.de.state import End
-from deddqn.engine.run_spec import EpisodeSpec, Template, write_episode
-from deddqn.engine.vectorized_kernels import act_lanes, advance_lanes, observe_lanes, record_lanes, summarise_lanes
 from deddqn.engine.loop import start
 from deddqn.engine.run_memory import Episode, view_episode
+from deddqn.engine.run_spec import EpisodeSpec, Template, write_episode
+from deddqn.engine.vectorized_kernels import act_lanes, advance_lanes, observe_lanes, record_lanes, summarise_lanes
 from deddqn.features.layout import n_features
-from deddqn._utils.validation import check_whole_number
 from deddqn.policies.policy import CompiledPolicy
 
 

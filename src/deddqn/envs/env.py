@@ -9,11 +9,11 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from deddqn.features.layout import n_features, signed_mask
-from deddqn.envs.run_batch import Batch
-from deddqn.envs.observation_docs import contract
-from deddqn.envs.episodes import Episodes, PortfolioChoice, ProblemChoice, problems_of
 from deddqn._utils.validation import check_whole_number, choice_error
+from deddqn.envs.episodes import Episodes, PortfolioChoice, ProblemChoice, problems_of
+from deddqn.envs.observation_docs import contract
+from deddqn.envs.run_batch import Batch
+from deddqn.features.layout import n_features, signed_mask
 from deddqn.problems import Problem
 
 DEFAULT_PROBLEM = "cec2005:F9/d10"

@@ -1,13 +1,13 @@
-"""Kernels of the environments, over many runs: see `deddqn.engine.vectorized_kernels` for how threads share the lanes."""
+"""Kernels of the environments, over many runs; `deddqn.engine.vectorized_kernels` says how threads share the runs."""
 
 from __future__ import annotations
 
 from deddqn._jit import copy, fill, kernel
 from deddqn.de.state import Count, Mark
-from deddqn.engine.vectorized_kernels import next_lane
 from deddqn.engine.loop import evaluate_population
 from deddqn.engine.run_memory import open_episode
 from deddqn.engine.stepping import act, evaluate_proposed, observe
+from deddqn.engine.vectorized_kernels import next_lane
 
 NO_ACTION = -1
 """The "action" of a lane that is only observed: one that has just begun its run."""

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from deddqn._utils.validation import check_whole_number, choice_error, unknown_name
 from deddqn.de import PAPER, DEConfig, Entry, Portfolio
 from deddqn.de.portfolio import EntryValues
 from deddqn.engine import EpisodeSpec
 from deddqn.optimize.arguments import portfolio_of
-from deddqn._utils.validation import check_whole_number, choice_error, unknown_name
 from deddqn.policies import fixed
 from deddqn.problems import SUITES, Problem, get
 from deddqn.rewards import NEEDS_OPTIMUM, NEEDS_SETUP, REWARDS, reward_kernel

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from deddqn.engine import EpisodeSpec, Lanes
-from deddqn.features.layout import n_features
-from deddqn.envs.episodes import Episodes, Order
 from deddqn.envs.env_kernels import NO_ACTION, report_lanes, step_lanes
+from deddqn.envs.episodes import Episodes, Order
+from deddqn.features.layout import n_features
 from deddqn.problems import Problem
 
 LANES_PER_THREAD = 64

@@ -11,12 +11,12 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from deddqn.envs.run_batch import Batch
-from deddqn.envs.observation_docs import contract
-from deddqn.envs.env import DEFAULT_PROBLEM, OPTIONS, check_options, observation_space, one_problem
-from deddqn.envs.episodes import Episodes, PortfolioChoice, ProblemChoice
-from deddqn.envs.env_kernels import NO_ACTION
 from deddqn._utils.validation import check_whole_number, choice_error
+from deddqn.envs.env import DEFAULT_PROBLEM, OPTIONS, check_options, observation_space, one_problem
+from deddqn.envs.env_kernels import NO_ACTION
+from deddqn.envs.episodes import Episodes, PortfolioChoice, ProblemChoice
+from deddqn.envs.observation_docs import contract
+from deddqn.envs.run_batch import Batch
 from deddqn.problems import Problem
 
 Steps = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]

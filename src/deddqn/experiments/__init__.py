@@ -1,4 +1,4 @@
-"""Comparisons: plan -> runner -> store -> statistics -> tables, figures, report.
+"""Comparisons of methods on problems: plan -> runner -> store.
 
 The names below are imported when they are used: tuning needs neither pandas nor pyarrow.
 """
@@ -12,7 +12,6 @@ from deddqn._utils.optional_imports import need
 
 if TYPE_CHECKING:
     from deddqn.experiments.plan import Experiment, Job, Plan, experiment, preset
-    from deddqn.report import write_report
     from deddqn.experiments.runner import Outcome, compare, run_experiment
     from deddqn.experiments.store import Store, StoreError
 else:
@@ -25,7 +24,6 @@ else:
         __name__,
         {
             "deddqn.experiments.plan": ("Experiment", "Job", "Plan", "experiment", "preset"),
-            "deddqn.report": ("write_report",),
             "deddqn.experiments.runner": ("Outcome", "compare", "run_experiment"),
             "deddqn.experiments.store": ("Store", "StoreError"),
         },
@@ -43,5 +41,4 @@ __all__ = [
     "experiment",
     "preset",
     "run_experiment",
-    "write_report",
 ]

@@ -11,11 +11,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from deddqn.experiments.jobs import run_jobs
-from deddqn.experiments.worker_process import Helper, HelperDied
 from deddqn.experiments.evaluation_logs import Recorder
+from deddqn.experiments.jobs import run_jobs
 from deddqn.experiments.plan import Job
 from deddqn.experiments.results import Run, failed
+from deddqn.experiments.worker_process import Helper, HelperDied
 
 
 @dataclass(frozen=True)

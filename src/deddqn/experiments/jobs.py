@@ -16,11 +16,11 @@ from deddqn.de.config import config_for
 from deddqn.de.portfolio import PAPER
 from deddqn.de.state import Count, Mark
 from deddqn.engine import EpisodeSpec, Lanes
-from deddqn.experiments.methods import enter, named_problem
 from deddqn.experiments.evaluation_logs import Recorder
+from deddqn.experiments.methods import enter, named_problem
+from deddqn.experiments.monitor import WatchedProblem
 from deddqn.experiments.plan import Job
 from deddqn.experiments.results import FLAGGED, OK, Run, failed, place_of
-from deddqn.experiments.monitor import WatchedProblem
 from deddqn.policies import CompiledPolicy
 from deddqn.problems import Problem
 from deddqn.rng import Stream

@@ -14,10 +14,10 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
+from deddqn._utils.validation import UnknownNameError, unknown_name
 from deddqn.baselines import Method, baseline_names, check_installed, load_baseline
 from deddqn.baselines.registry import LIBRARIES
 from deddqn.de.portfolio import PAPER
-from deddqn._utils.validation import UnknownNameError, unknown_name
 from deddqn.policies import CompiledPolicy, load_policy, policy_names
 from deddqn.problems import SUITES, Problem, get, problem_names
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from deddqn._utils.validation import check_whole_number, choice_error, unknown_name
 from deddqn.de.config import DEConfig
 from deddqn.experiments.methods import PAPER_METHODS, Contestant, available, enter, problems_of
-from deddqn._utils.validation import check_whole_number, choice_error, unknown_name
 from deddqn.problems import Problem
 
 KEY_VERSION = 1  # of what a job's content means: a change of it makes all stored runs strangers

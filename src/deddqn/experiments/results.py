@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deddqn.experiments.plan import Job
 from deddqn._utils.versions import versions
+from deddqn.experiments.plan import Job
 
 OK, FLAGGED, FAILED = "ok", "flagged", "failed"
 

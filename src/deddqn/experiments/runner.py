@@ -11,16 +11,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
 
-from deddqn.experiments.methods import Contestant, problems_of, travels
-from deddqn.experiments.lock import sole_use
+from deddqn._utils.optional_imports import need
+from deddqn._utils.validation import check_whole_number
 from deddqn.experiments.evaluation_logs import LogBooks, LogFormat, Recorder
+from deddqn.experiments.executors import Task, Workers
+from deddqn.experiments.lock import sole_use
+from deddqn.experiments.methods import Contestant, problems_of, travels
 from deddqn.experiments.plan import Experiment, Job, experiment
 from deddqn.experiments.results import FAILED, FLAGGED, Run
 from deddqn.experiments.store import Store
-from deddqn.experiments.executors import Task, Workers
-from deddqn._utils.validation import check_whole_number
 from deddqn.problems import Problem
-from deddqn._utils.optional_imports import need
 
 LANES_CHUNK = 500_000  # evaluations of a task: about a second of compiled search,
 METHOD_CHUNK = 50_000  # ... and of a method in Python

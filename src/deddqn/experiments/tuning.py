@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import deddqn
-from deddqn.experiments.scoring import TRAINING_SUITE, Arena, Spreader, places, score, standard_error
-from deddqn._utils.validation import check_whole_number, unknown_name
-from deddqn.policies.adaptive import ADAPTIVE, default_parameters
 from deddqn._utils.optional_imports import need
+from deddqn._utils.validation import check_whole_number, unknown_name
 from deddqn._utils.versions import installed
+from deddqn.experiments.scoring import TRAINING_SUITE, Arena, Spreader, places, score, standard_error
+from deddqn.policies.adaptive import ADAPTIVE, default_parameters
 
 FINALISTS = 4
 FINAL_REPEATS, CHECK_REPEATS = 10_000, 20_000  # first repeats of the final and of the check

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
         own_shares,
         play,
     )
-    from deddqn.explain.importance import Importance, permutation_importance
+    from deddqn.explain.decisions import MEASURED, PLAYED, Ground
     from deddqn.explain.explanation_page import draw_page, findings, write_page
+    from deddqn.explain.importance import Importance, permutation_importance
     from deddqn.explain.storage import ExplanationError, read_explanation, write_explanation
     from deddqn.explain.study import Explanation, Request, explain
-    from deddqn.explain.decisions import MEASURED, PLAYED, Ground
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,

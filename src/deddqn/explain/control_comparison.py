@@ -12,6 +12,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from deddqn.analysis.statistics import (
+    ALPHA,
+    PairResult,
+    Samples,
+    WinTieLoss,
+    compare_pair,
+    mann_whitney,
+    win_tie_loss,
+)
 from deddqn.de.config import DEConfig, config_for
 from deddqn.de.portfolio import PAPER
 from deddqn.experiments.methods import problems_of
@@ -23,15 +32,6 @@ from deddqn.explain.decisions import (
     count_choices,
     decisions,
     shares_of,
-)
-from deddqn.analysis.statistics import (
-    ALPHA,
-    PairResult,
-    Samples,
-    WinTieLoss,
-    compare_pair,
-    mann_whitney,
-    win_tie_loss,
 )
 from deddqn.policies import CompiledPolicy, Policy, fixed, schedule_policy
 from deddqn.problems import Problem

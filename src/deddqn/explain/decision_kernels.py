@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from deddqn._jit import caller_of, floats_at, kernel
 from deddqn.de.state import Count
-from deddqn.engine.vectorized_kernels import next_lane
 from deddqn.engine.loop import evaluate_population, propose_pending
 from deddqn.engine.run_memory import open_episode
 from deddqn.engine.stepping import evaluate_proposed
+from deddqn.engine.vectorized_kernels import next_lane
 from deddqn.policies.mlp import forward
 from deddqn.policies.softmax import BLIND, FACT, write_facts
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deddqn.explain.policy_inputs import Sight
 from deddqn.explain.decisions import (
     PLAYED,
     Decisions,
@@ -16,6 +15,7 @@ from deddqn.explain.decisions import (
     final_errors,
     shares_of,
 )
+from deddqn.explain.policy_inputs import Sight
 from deddqn.policies import CompiledPolicy
 from deddqn.problems import Problem
 

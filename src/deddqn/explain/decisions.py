@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from deddqn._utils.validation import check_whole_number
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.engine import EpisodeSpec, Lanes
 from deddqn.explain.decision_kernels import PROGRESS, STAGNATION, watch_lanes
 from deddqn.explain.policy_inputs import Sight, see_address
-from deddqn._utils.validation import check_whole_number
 from deddqn.policies import CompiledPolicy, Policy, load_policy
 from deddqn.problems import Problem
 

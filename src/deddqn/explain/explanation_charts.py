@@ -7,12 +7,12 @@ from html import escape
 
 import numpy as np
 
+from deddqn.analysis.tables import number, p_value, short_problem
 from deddqn.explain.control_comparison import Contest
-from deddqn.explain.importance import Importance
 from deddqn.explain.decision_summary import PROGRESS_EDGES, STAGNATION_EDGES, Picture
+from deddqn.explain.importance import Importance
 from deddqn.report.style import OPERATORS
 from deddqn.report.svg import Scale, drawing, fitting, horizontal_axis, path, text, vertical_axis
-from deddqn.analysis.tables import number, p_value, short_problem
 
 KINDS = {"landscape": "#2f6fb5", "history": "#3a8f5c", "fact": "#2f6fb5", "all": "#8a93a3"}
 RESULTS = {"win": "#1a7f45", "loss": "#b3202f", "tie": "#8a93a3"}

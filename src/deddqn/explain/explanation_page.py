@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from deddqn.analysis.curves import SharePanel
-from deddqn.explain import charts, contents
+from deddqn.analysis.tables import WRITERS, short_problem
+from deddqn.explain import explanation_charts as charts
+from deddqn.explain import explanation_tables as tables
 from deddqn.explain.control_comparison import cannot_tell, state_verdict
 from deddqn.explain.storage import read_explanation, write_explanation, write_whole
 from deddqn.explain.study import OWN_SHARES, Explanation
@@ -18,7 +20,6 @@ from deddqn.report import PAGE
 from deddqn.report.charts import share_chart
 from deddqn.report.html import figure, grid, table
 from deddqn.report.page import Section, document
-from deddqn.analysis.tables import WRITERS, short_problem
 
 
 def write_page(found: Explanation, folder: str | os.PathLike[str]) -> Path:
@@ -30,11 +31,11 @@ def write_page(found: Explanation, folder: str | os.PathLike[str]) -> Path:
 def draw_page(folder: str | os.PathLike[str]) -> Path:
     """Draw the tables and the page again from the data in `folder`."""
     found, target = read_explanation(folder), Path(folder)
-    for make in contents.SHOWN:
+    for make in tables.SHOWN:
         content = make(found)
         for ending, write in WRITERS.items():
             write_whole(target / f"{content.name}.{ending}", write(content))
-    for make in contents.LONG:
+    for make in tables.LONG:
         content = make(found)
         write_whole(target / f"{content.name}.csv", WRITERS["csv"](content))
     write_whole(target / PAGE, page(found, os.fspath(folder)))
@@ -68,7 +69,7 @@ def findings(e: Explanation) -> list[str]:
         if contest.control != OWN_SHARES:
             tally = contest.tally
             found.append(
-                f"Against {contents.control_title(e, contest.control)}: significantly better on {tally.wins}, worse on "
+                f"Against {tables.control_title(e, contest.control)}: significantly better on {tally.wins}, worse on "
                 f"{tally.losses}, neither on {tally.ties} problems."
             )
     found.append(_most_played(e))
@@ -125,10 +126,10 @@ def control(e: Explanation) -> str:
         "ends with the lower error; filled where it is significant (Mann-Whitney, Holm over the problems, 5%)."
     )
     drawn = [
-        figure(charts.contest_chart(contest), f"Against {contents.control_title(e, contest.control)}")
+        figure(charts.contest_chart(contest), f"Against {tables.control_title(e, contest.control)}")
         for contest in e.contests
     ]
-    return f"<p>{words}</p>{table(contents.score_table(e))}{grid(drawn)}{table(contents.tests_table(e))}"
+    return f"<p>{words}</p>{table(tables.score_table(e))}{grid(drawn)}{table(tables.tests_table(e))}"
 
 
 def strategies(e: Explanation) -> str:
@@ -141,7 +142,7 @@ def strategies(e: Explanation) -> str:
         if len(p.shares) > 1
     ]
     words = "Share of each strategy per generation, over all runs; evaluations to the right."
-    return f"<p>{words}</p><p>{key(e)}</p>{grid(drawn, 'small')}{table(contents.shares_table(e))}"
+    return f"<p>{words}</p><p>{key(e)}</p>{grid(drawn, 'small')}{table(tables.shares_table(e))}"
 
 
 def key(e: Explanation) -> str:
@@ -195,7 +196,7 @@ def inputs(e: Explanation) -> str:
         figure(charts.importance_chart(e.importance), "Decisions that change"),
         figure(charts.importance_chart(e.importance, regret=True), "Regret"),
     ]
-    return f"<p>{words}</p>{grid(drawn, 'wide')}{table(contents.importance_table(e))}"
+    return f"<p>{words}</p>{grid(drawn, 'wide')}{table(tables.importance_table(e))}"
 
 
 def preferences(e: Explanation) -> str:
@@ -208,7 +209,7 @@ def preferences(e: Explanation) -> str:
         "quartiles; evaluations to the right. A small gap is a decision that hardly matters to the policy."
     )
     drawn = [figure(charts.gap_chart(picture), short_problem(picture.problem)) for picture in shown]
-    return f"<p>{words}</p>{grid(drawn, 'small')}{table(contents.gaps_table(e))}"
+    return f"<p>{words}</p>{grid(drawn, 'small')}{table(tables.gaps_table(e))}"
 
 
 def _cannot_show(e: Explanation) -> str:
@@ -222,7 +223,7 @@ def source(e: Explanation, folder: str) -> str:
     parts = ["deddqn", "explain", e.source or e.policy, "--problems", *e.problems]
     parts += ["--repeats", str(e.repeats), "--seed", str(e.seed), "--budget", str(e.budget)]
     parts += ["--population-size", str(e.population_size), *(() if e.contests else ("--no-control",)), "--out", folder]
-    files = "".join(f'<a href="{make(e).name}.csv">{make(e).name}.csv</a> ' for make in contents.LONG)
+    files = "".join(f'<a href="{make(e).name}.csv">{make(e).name}.csv</a> ' for make in tables.LONG)
     return (
         f"<p>All of it again; or only the page, from the data beside it:</p>"
         f"<pre><code>{escape(shlex.join(parts))}\n{escape(shlex.join(['deddqn', 'explain', '--redraw', folder]))}"

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from deddqn.analysis.tables import Table, columns, p_value, short_problem, without_empty
 from deddqn.explain.control_comparison import Contest
 from deddqn.explain.decision_summary import PROGRESS_EDGES, STAGNATION_EDGES
 from deddqn.explain.study import BEST_FIXED, ONE_FIXED, OWN_SHARES, Explanation
-from deddqn.analysis.tables import Table, columns, p_value, short_problem, without_empty
 
 CONTROLS = {
     OWN_SHARES: "its own shares at random",

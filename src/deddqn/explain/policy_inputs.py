@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deddqn._jit import Function, address_of
-from deddqn.explain import kernels
+from deddqn.explain import decision_kernels
 from deddqn.features.layout import METRICS, TABLE_1, n_features
 from deddqn.policies import CompiledPolicy, softmax
 from deddqn.policies.mlp import EPSILON, choose_by_value
@@ -32,7 +32,7 @@ class Sight:
     Parameters
     ----------
     valued : what the values are called.
-    see : the kernel that writes the inputs of a decision (see `kernels.SEE_SIGNATURE`).
+    see : the kernel that writes the inputs of a decision (see `decision_kernels.SEE_SIGNATURE`).
     width : number of inputs.
     groups : the inputs by meaning.
     values : (n, width) inputs -> (n, operators) values.
@@ -67,7 +67,7 @@ def why_blind(policy: CompiledPolicy) -> str:
 
 def see_address(sight: Sight | None) -> int:
     """Where the kernel that writes the inputs begins."""
-    return address_of(kernels.see_nothing if sight is None else sight.see, kernels.SEE_SIGNATURE)
+    return address_of(decision_kernels.see_nothing if sight is None else sight.see, decision_kernels.SEE_SIGNATURE)
 
 
 def _network_sight(policy: CompiledPolicy, n_ops: int) -> Sight:
@@ -76,7 +76,7 @@ def _network_sight(policy: CompiledPolicy, n_ops: int) -> Sight:
 
     def values(inputs: np.ndarray) -> np.ndarray:
         found = np.empty((len(inputs), n_ops))
-        kernels.network_values(policy.setup, scratch, np.ascontiguousarray(inputs), found)
+        decision_kernels.network_values(policy.setup, scratch, np.ascontiguousarray(inputs), found)
         return found
 
     def probabilities(found: np.ndarray) -> np.ndarray:
@@ -84,7 +84,7 @@ def _network_sight(policy: CompiledPolicy, n_ops: int) -> Sight:
         return (1.0 - epsilon) * greedy + epsilon / n_ops
 
     width = n_features(n_ops)
-    return Sight("Q-values", kernels.see_features, width, table_1_groups(n_ops), values, probabilities)
+    return Sight("Q-values", decision_kernels.see_features, width, table_1_groups(n_ops), values, probabilities)
 
 
 def _softmax_sight(policy: CompiledPolicy, n_ops: int) -> Sight:
@@ -95,7 +95,12 @@ def _softmax_sight(policy: CompiledPolicy, n_ops: int) -> Sight:
         return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
     return Sight(
-        "scores", kernels.see_facts, softmax.N_FACTS, fact_groups(), lambda facts: facts @ weights.T, probabilities
+        "scores",
+        decision_kernels.see_facts,
+        softmax.N_FACTS,
+        fact_groups(),
+        lambda facts: facts @ weights.T,
+        probabilities,
     )
 
 

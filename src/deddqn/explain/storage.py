@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from deddqn.explain.control_comparison import Contest
-from deddqn.explain.importance import Importance
-from deddqn.explain.decision_summary import Gaps, Picture
-from deddqn.explain.study import Explanation
 from deddqn.analysis.statistics import PairResult
+from deddqn.explain.control_comparison import Contest
+from deddqn.explain.decision_summary import Gaps, Picture
+from deddqn.explain.importance import Importance
+from deddqn.explain.study import Explanation
 
 DATA = "explanation.json"
 FORMAT = "deddqn-explanation-1"

@@ -8,9 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
+from deddqn._utils.validation import check_whole_number
 from deddqn.de.config import config_for
 from deddqn.de.portfolio import PAPER
 from deddqn.experiments.methods import problems_of
+from deddqn.experiments.scoring import TRAINING_SUITE
 from deddqn.explain.control_comparison import (
     Contest,
     Tell,
@@ -22,12 +24,10 @@ from deddqn.explain.control_comparison import (
     play,
     silent,
 )
-from deddqn.explain.importance import Importance, permutation_importance
 from deddqn.explain.decision_summary import Picture, picture_of
-from deddqn.explain.policy_inputs import sight_of, why_blind
 from deddqn.explain.decisions import MEASURED, Ground, compiled_policy
-from deddqn.experiments.scoring import TRAINING_SUITE
-from deddqn._utils.validation import check_whole_number
+from deddqn.explain.importance import Importance, permutation_importance
+from deddqn.explain.policy_inputs import sight_of, why_blind
 from deddqn.policies import CompiledPolicy, Policy
 from deddqn.problems import Problem
 

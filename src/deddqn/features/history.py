@@ -5,8 +5,8 @@ from __future__ import annotations
 from deddqn._jit import fill, kernel
 from deddqn.de.improvement import LARGEST_IMPROVEMENT, improvement
 from deddqn.de.state import Fact
-from deddqn.features.layout import HISTORY_BLOCKS, LANDSCAPE, METRICS
 from deddqn.features.buffers import Tally
+from deddqn.features.layout import HISTORY_BLOCKS, LANDSCAPE, METRICS
 
 SUCCESS_RATE, MEAN_IMPROVEMENT, BEST_CHANGE, BEST_IMPROVEMENT = (
     HISTORY_BLOCKS.index(name) for name in ("success_rate", "mean_improvement", "best_change", "best_improvement")

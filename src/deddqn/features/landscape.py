@@ -6,8 +6,8 @@ import math
 
 from deddqn._jit import kernel
 from deddqn.de.state import DONORS, Count, Mark
-from deddqn.features.layout import AT
 from deddqn.features.buffers import Tally
+from deddqn.features.layout import AT
 
 PARENT_FITNESS, MEAN_FITNESS, DEVIATION = AT["parent_fitness"], AT["mean_fitness"], AT["fitness_deviation"]
 BUDGET, DIMENSION, STAGNATION = AT["remaining_budget"], AT["dimension"], AT["stagnation"]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from deddqn._jit import caller_of, kernel
 from deddqn.de.state import SEARCH, Fact
-from deddqn.features.history import finish_history, metrics_of, note_application
 from deddqn.features.buffers import OBSERVER
+from deddqn.features.history import finish_history, metrics_of, note_application
 from deddqn.features.window import enter_window
 
 NOTE_SIGNATURE = "int64(int64, int64, int64)"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from deddqn._jit import fill, kernel
+from deddqn.features.buffers import Tally
 from deddqn.features.history import write_block
 from deddqn.features.layout import HISTORY_BLOCKS, METRICS
-from deddqn.features.buffers import Tally
 
 WINDOW_BLOCK = HISTORY_BLOCKS.index("window_improvement")
 

@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from deddqn._utils.optional_imports import need
 from deddqn.engine import EpisodeSpec
 from deddqn.engine.run import Run
 from deddqn.loggers.base import RunLogger, listed_runs
 from deddqn.loggers.problem_id import Place, place_of
 from deddqn.problems import Problem
-from deddqn._utils.optional_imports import need
 from deddqn.problems.wrappers import Tell
 
 __all__ = ["CocoObserver", "log_with_coco"]

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from deddqn._utils.optional_imports import need
 from deddqn.loggers.coco import CocoObserver, check_folder, place_in_suite
 from deddqn.loggers.ioh import IohLogger
 from deddqn.loggers.problem_id import Place, place_of
 from deddqn.problems import Problem
-from deddqn._utils.optional_imports import need
 from deddqn.problems.wrappers import Tell
 
 

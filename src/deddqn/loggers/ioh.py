@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from deddqn._utils.optional_imports import need
 from deddqn.engine import EpisodeSpec
 from deddqn.engine.run import Run
-from deddqn.loggers.ioh_files import write_ioh_logs
 from deddqn.loggers.base import RunLogger, listed_runs
+from deddqn.loggers.ioh_files import write_ioh_logs
 from deddqn.loggers.problem_id import place_of
 from deddqn.problems import Problem
-from deddqn._utils.optional_imports import need
 from deddqn.problems.wrappers import Tell
 
 __all__ = ["IohLogger", "log_with_ioh", "write_ioh_logs"]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from deddqn._utils.validation import choice_error
 from deddqn.de.config import SMALLEST_POPULATION, config_for
 from deddqn.de.portfolio import PORTFOLIOS, Entry, Portfolio, paper_portfolio
-from deddqn._utils.validation import choice_error
 from deddqn.policies.policy import Policy
 from deddqn.policies.registry import best_policy, load_policy
 from deddqn.problems.problem import check_bounds

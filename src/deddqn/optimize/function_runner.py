@@ -12,9 +12,9 @@ import numpy as np
 
 from deddqn.de.state import Count
 from deddqn.engine import stepping
+from deddqn.engine.run import Run
 from deddqn.optimize.arguments import flag
 from deddqn.optimize.parallel import Evaluator, is_parallel
-from deddqn.engine.run import Run
 from deddqn.problems.problem import Problem
 
 

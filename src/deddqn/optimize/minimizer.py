@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deddqn.optimize.arguments import choose_policy, flag, population_of, whole_number
-from deddqn.optimize.parallel import is_parallel
-from deddqn.optimize.optimizer import Optimizer
-from deddqn.optimize.polish import Polish, polishing_share
 from deddqn._utils.validation import suggests_keywords
+from deddqn.optimize.arguments import choose_policy, flag, population_of, whole_number
+from deddqn.optimize.optimizer import Optimizer
+from deddqn.optimize.parallel import is_parallel
+from deddqn.optimize.polish import Polish, polishing_share
 from deddqn.policies.policy import Policy
 from deddqn.problems.problem import Problem
 from deddqn.problems.python_callback import as_value

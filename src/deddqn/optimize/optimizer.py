@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deddqn._utils.validation import suggests_keywords
 from deddqn.de.config import SMALLEST_POPULATION, config_for
 from deddqn.de.state import Count, End, Mark
+from deddqn.engine.run import Run
+from deddqn.engine.run_spec import EpisodeSpec
 from deddqn.optimize.arguments import (
     check_start,
     choose_policy,
@@ -26,11 +29,8 @@ from deddqn.optimize.arguments import (
     whole_number,
 )
 from deddqn.optimize.function_runner import Drive
-from deddqn.engine.run_spec import EpisodeSpec
-from deddqn.optimize.search_history import History
 from deddqn.optimize.result import Result
-from deddqn.engine.run import Run
-from deddqn._utils.validation import suggests_keywords
+from deddqn.optimize.search_history import History
 from deddqn.policies.policy import Policy
 from deddqn.problems.problem import Problem
 

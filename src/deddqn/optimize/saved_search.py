@@ -18,13 +18,13 @@ from deddqn._jit.structs import TABLE_WIDTH
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import Portfolio
 from deddqn.de.state import SEARCH, Count
-from deddqn.optimize.arguments import known_policy
-from deddqn.engine.run_spec import EpisodeSpec, write_episode
-from deddqn.engine.run_memory import EPISODE, Link
 from deddqn.engine.run import Run
+from deddqn.engine.run_memory import EPISODE, Link
+from deddqn.engine.run_spec import EpisodeSpec, write_episode
 from deddqn.features.buffers import OBSERVER, Tally
-from deddqn.policies.policy_arrays import packed, unpacked
+from deddqn.optimize.arguments import known_policy
 from deddqn.policies.policy import CompiledPolicy, Policy
+from deddqn.policies.policy_arrays import packed, unpacked
 from deddqn.problems import get
 from deddqn.problems.problem import Objective, Problem
 

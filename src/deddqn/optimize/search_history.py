@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from deddqn.de.state import Count, Mark
-from deddqn.optimize.result import Result
 from deddqn.engine.run import Run
+from deddqn.optimize.result import Result
 
 
 class History:

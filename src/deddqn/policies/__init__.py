@@ -1,9 +1,9 @@
 """Who chooses the strategy: one protocol, one file per policy."""
 
-from deddqn.policies.q_network import load_policy_file, network_policy, save_policy
 from deddqn.policies.files import PolicyFileError
 from deddqn.policies.fixed import fixed, mixture, uniform_policy
 from deddqn.policies.policy import CompiledPolicy, Policy
+from deddqn.policies.q_network import load_policy_file, network_policy, save_policy
 from deddqn.policies.registry import best_policy, load_policy, policy_names, register_policy
 from deddqn.policies.schedule import schedule_policy
 from deddqn.policies.softmax import save_softmax, softmax_policy

@@ -34,8 +34,8 @@ from deddqn.policies.kernels import (
     RESET_SIGNATURE,
     PolicyKernels,
 )
-from deddqn.policies.probability_matching import check_fraction, check_window
 from deddqn.policies.policy import CompiledPolicy
+from deddqn.policies.probability_matching import check_fraction, check_window
 
 
 class Setting(IntEnum):

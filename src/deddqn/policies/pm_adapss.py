@@ -36,6 +36,7 @@ from deddqn.policies.kernels import (
     LEARN_SIGNATURE,
     PolicyKernels,
 )
+from deddqn.policies.policy import CompiledPolicy
 from deddqn.policies.probability_matching import (
     PROBABILITY,
     MatchingPolicy,
@@ -46,7 +47,6 @@ from deddqn.policies.probability_matching import (
     match,
     reset,
 )
-from deddqn.policies.policy import CompiledPolicy
 
 
 class Setting(IntEnum):

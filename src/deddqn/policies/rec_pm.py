@@ -29,8 +29,16 @@ from deddqn.policies.kernels import (
     LEARN_SIGNATURE,
     PolicyKernels,
 )
-from deddqn.policies.probability_matching import PROBABILITY, MatchingPolicy, block, check_fraction, choose, match, reset
 from deddqn.policies.policy import CompiledPolicy
+from deddqn.policies.probability_matching import (
+    PROBABILITY,
+    MatchingPolicy,
+    block,
+    check_fraction,
+    choose,
+    match,
+    reset,
+)
 
 MEMORY_OF_REWARDS = 0.5  # how much of the last reward stays in the next
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from deddqn._utils.validation import unknown_name
 from deddqn.policies.adaptive import ADAPTIVE, adaptive_policy
-from deddqn.policies.q_network import load_policy_file
 from deddqn.policies.fixed import fixed, mixture, uniform_policy
 from deddqn.policies.policy import CompiledPolicy, Policy, is_policy
+from deddqn.policies.q_network import load_policy_file
 
 _FACTORIES: dict[str, Callable[[], CompiledPolicy]] = {
     "random": uniform_policy,

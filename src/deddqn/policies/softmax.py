@@ -30,9 +30,9 @@ from typing import Any
 import numpy as np
 
 from deddqn._jit import fill, kernel, small_integers_at
+from deddqn.de.population_statistics import sort_by_fitness
 from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.de.state import DONORS
-from deddqn.de.population_statistics import sort_by_fitness
 from deddqn.features.layout import AT
 from deddqn.policies.files import PolicyFileError, write_policy_file
 from deddqn.policies.kernels import (

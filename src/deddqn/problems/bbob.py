@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from deddqn._utils.validation import UnknownNameError, check_whole_number, suggestion
 from deddqn._utils.optional_imports import need
+from deddqn._utils.validation import UnknownNameError, check_whole_number, suggestion
 from deddqn.problems.problem import Problem
 
 FUNCTIONS = range(1, 25)

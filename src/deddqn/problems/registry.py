@@ -10,8 +10,8 @@ import numpy as np
 from deddqn._utils.validation import UnknownNameError, suggestion, unknown_name
 from deddqn.problems import bbob, cec2005
 from deddqn.problems.problem import Objective, Problem
-from deddqn.problems.transforms.quantized import QuantisedObjective
 from deddqn.problems.transforms.ill_conditioned import StretchedObjective, random_stretch
+from deddqn.problems.transforms.quantized import QuantisedObjective
 
 PAPER_DIMENSIONS = (10, 30)
 VARIANTS = (1, 2, 3, 4)

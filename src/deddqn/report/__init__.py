@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from deddqn._utils.optional_imports import need
 from deddqn.analysis.comparison import Analysis
 from deddqn.analysis.result_tables import ALL
-from deddqn.report.page import page
-from deddqn.experiments.store import StoreError
 from deddqn.analysis.tables import WRITERS
-from deddqn._utils.optional_imports import need
+from deddqn.experiments.store import StoreError
+from deddqn.report.page import page
 
 PAGE = "index.html"
 

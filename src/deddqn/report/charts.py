@@ -9,9 +9,9 @@ from html import escape
 import numpy as np
 
 from deddqn.analysis.curves import Box, BoxPanel, CostBar, CurvePanel, RankFigure, SharePanel
+from deddqn.analysis.tables import method_title, number, short_problem
 from deddqn.report.style import OPERATORS, look_of
 from deddqn.report.svg import Scale, drawing, fitting, horizontal_axis, path, text, vertical_axis
-from deddqn.analysis.tables import method_title, number, short_problem
 
 Methods = tuple[str, ...]
 LETTER = 6.4  # mean width of a letter of a label

@@ -30,9 +30,9 @@ from deddqn.analysis.curves import (
     rank_figure,
     share_panels,
 )
-from deddqn.report.style import OPERATORS, look_of
 from deddqn.analysis.statistics import SOLVED
 from deddqn.analysis.tables import method_title, number, short_problem
+from deddqn.report.style import OPERATORS, look_of
 
 LOG_FROM = 30.0  # errors that span more than this factor get a logarithmic axis
 Methods = tuple[str, ...]

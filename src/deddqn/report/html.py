@@ -9,8 +9,8 @@ from typing import Any
 
 from deddqn.analysis.comparison import Analysis, MeasuredCell
 from deddqn.analysis.result_tables import mark_of
-from deddqn.report.style import look_of
 from deddqn.analysis.tables import Table, method_title, number, short_problem
+from deddqn.report.style import look_of
 
 LONG = 14  # rows from which on a table can be filtered
 

@@ -6,8 +6,8 @@ from collections import Counter
 from html import escape
 
 from deddqn.analysis import result_tables
-from deddqn.analysis.comparison import Analysis
 from deddqn.analysis.claims import FAILS, HOLDS, PARTLY, UNCHECKED, judge_claims
+from deddqn.analysis.comparison import Analysis
 from deddqn.analysis.curves import (
     FIG_1,
     SharePanel,
@@ -18,11 +18,11 @@ from deddqn.analysis.curves import (
     rank_figure,
     share_panels,
 )
-from deddqn.report.style import OPERATORS
-from deddqn.report import charts
-from deddqn.report.html import figure, grid, legend, matrix, table
 from deddqn.analysis.reproduction import HIGHER, INITIAL, LOWER, REPRODUCED, cell_verdicts
 from deddqn.analysis.tables import method_title, p_value, short_problem
+from deddqn.report import charts
+from deddqn.report.html import figure, grid, legend, matrix, table
+from deddqn.report.style import OPERATORS
 
 
 def findings(a: Analysis) -> list[str]:
@@ -115,7 +115,12 @@ def ranks(a: Analysis) -> str:
 
 def tests(a: Analysis) -> str:
     """All tests."""
-    tables = (result_tables.tests_table, result_tables.posthoc_table, result_tables.score_table, result_tables.pairs_table)
+    tables = (
+        result_tables.tests_table,
+        result_tables.posthoc_table,
+        result_tables.score_table,
+        result_tables.pairs_table,
+    )
     return "".join(table(make(a)) for make in tables)
 
 

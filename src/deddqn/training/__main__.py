@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from deddqn.training.config import ClusterConfig
 from deddqn.training.api import TrainingFailed, config_of, learn
+from deddqn.training.config import ClusterConfig
 from deddqn.training.strict_json import read_values
 
 

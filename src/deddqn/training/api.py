@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deddqn._utils.validation import choice_error
 from deddqn._utils.optional_imports import need
-from deddqn.training.dqn.rollout import Actors, TickSource
+from deddqn._utils.validation import choice_error
 from deddqn.training.config import PRESETS, ClusterConfig, TrainingConfig
+from deddqn.training.dqn.rollout import Actors, TickSource
 from deddqn.training.policy_search.search import SEARCH_PRESETS, Search, SearchConfig
 
 

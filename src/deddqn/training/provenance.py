@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 import deddqn
+from deddqn._utils.versions import versions
 from deddqn.problems import Problem
 from deddqn.training.config import PRESETS, TrainingConfig
-from deddqn._utils.versions import versions
 
 LIBRARIES = ("numpy", "numba", "torch")
 """What the numbers may depend on."""

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from deddqn._utils.validation import suggestion
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import PAPER, EntryValues, Portfolio, as_portfolio
-from deddqn._utils.validation import suggestion
 
 T = TypeVar("T")
 

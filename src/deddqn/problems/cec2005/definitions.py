@@ -15,9 +15,9 @@ import numpy as np
 
 from deddqn.problems.cec2005 import functions
 from deddqn.problems.cec2005.composition import composition
+from deddqn.problems.cec2005.flat_data import pack
 from deddqn.problems.cec2005.memory_map import Array, work_size
 from deddqn.problems.cec2005.mixtures import MIXTURES
-from deddqn.problems.cec2005.flat_data import pack
 from deddqn.problems.cec2005.source import read
 from deddqn.problems.cec2005.variants import generator, other_matrices, other_shifts
 

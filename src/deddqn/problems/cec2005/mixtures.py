@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from deddqn.problems.cec2005 import basic
+from deddqn.problems.cec2005.flat_data import component_fields
 from deddqn.problems.cec2005.memory_map import (
     COMPONENT_NOISE,
     COMPONENTS,
@@ -14,7 +15,6 @@ from deddqn.problems.cec2005.memory_map import (
     SCALE,
     Array,
 )
-from deddqn.problems.cec2005.flat_data import component_fields
 from deddqn.problems.cec2005.source import read
 
 HEIGHT: Final = 2000.0

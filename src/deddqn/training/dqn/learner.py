@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from deddqn.training.dqn.adam import Adam
 from deddqn.training.config import TrainingConfig
+from deddqn.training.dqn.adam import Adam
 from deddqn.training.dqn.network import QNetwork
 from deddqn.training.dqn.replay_buffer import Batch, Replay
 

@@ -15,17 +15,17 @@ import torch
 from deddqn.features.layout import n_features
 from deddqn.policies import network_policy, save_policy
 from deddqn.problems import Problem
-from deddqn.training.dqn.rollout import Actors, Tick, TickSource
 from deddqn.training.checkpoint import below, check_same, load_checkpoint, prefixed, prepare_folder, save_checkpoint
 from deddqn.training.config import TrainingConfig
 from deddqn.training.dqn.curriculum import Cycle, CycleBook
-from deddqn.training.evaluate import evaluate, rank_score, reference_errors
-from deddqn.training.dqn.weights import Layers
 from deddqn.training.dqn.learner import Learner
-from deddqn.training.training_log import TrainingLog
-from deddqn.training.dqn.reward_tables import reward_tables
-from deddqn.training.provenance import provenance_of, thinned
 from deddqn.training.dqn.replay_buffer import Replay
+from deddqn.training.dqn.reward_tables import reward_tables
+from deddqn.training.dqn.rollout import Actors, Tick, TickSource
+from deddqn.training.dqn.weights import Layers
+from deddqn.training.evaluate import evaluate, rank_score, reference_errors
+from deddqn.training.provenance import provenance_of, thinned
+from deddqn.training.training_log import TrainingLog
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from deddqn.de.portfolio import BEYOND
 from deddqn._utils.validation import choice_error
+from deddqn._utils.versions import versions
+from deddqn.de.portfolio import BEYOND
 from deddqn.policies import CompiledPolicy, load_policy
 from deddqn.policies.softmax import FACTS, N_FACTS, choose, save_softmax, softmax_policy, trust_of, weights_of
 from deddqn.problems import Problem, get, suite
 from deddqn.training.checkpoint import check_same, load_checkpoint, prepare_folder, save_checkpoint
-from deddqn.training.policy_search.cma_es import CMAES
 from deddqn.training.evaluate import (
     HELD_OUT,
     errors_of,
@@ -32,10 +32,10 @@ from deddqn.training.evaluate import (
     rank_scores,
     reference_errors,
 )
-from deddqn.training.training_log import TrainingLog
+from deddqn.training.policy_search.cma_es import CMAES
 from deddqn.training.provenance import LIBRARIES, commit
 from deddqn.training.strict_json import RunSettings, check, from_values, to_values
-from deddqn._utils.versions import versions
+from deddqn.training.training_log import TrainingLog
 
 VALIDATION = HELD_OUT + 500_000_000
 """Repeats that decide which generation's mean is kept; neither searched on nor reported."""

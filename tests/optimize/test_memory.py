@@ -1,0 +1,21 @@
+"""Long runs do not grow."""
+
+import psutil
+import pytest
+
+from deddqn import minimize
+from tests.optimize.objectives import random_network
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("updating", ["sequential", "deferred"])
+def test_a_million_evaluations_hold_memory_constant(updating):
+    process, seen = psutil.Process(), []
+
+    def note(xk, convergence):
+        seen.append(process.memory_info().rss)
+
+    options = {"policy": random_network(), "updating": updating, "rng": 1, "callback": note}
+    minimize(lambda x: x[0] * x[1], [(-5, 5)] * 30, maxfun=1_000_000, **options)
+    assert len(seen) == 10_000
+    assert max(seen) - seen[500] < 2**20

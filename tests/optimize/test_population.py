@@ -1,0 +1,65 @@
+"""NP where nobody says it: what the policy was made with, less for short searches whose population shrinks anyway."""
+
+import numpy as np
+import pytest
+
+from deddqn import Optimizer, load_policy, minimize
+from deddqn.optimize.arguments import SHORTEST_SEARCH, population_of
+from deddqn.policies import best_policy
+from tests.optimize.objectives import BOX, bowl
+
+
+def first_size(**options):
+    """The number of points of the initial population."""
+    return len(Optimizer(BOX, updating="deferred", rng=1, **options).ask())
+
+
+SIZE, FINAL = (load_policy("ddqn-x").de[name] for name in ("population_size", "final_population"))
+
+
+@pytest.mark.parametrize(
+    ("maxfun", "expected"), [(20, 2 * FINAL), (200, 2 * FINAL), (1000, 20), (2500, 50), (50 * SIZE, SIZE)]
+)
+def test_short_searches_begin_with_a_smaller_population(maxfun, expected):
+    assert first_size(policy="ddqn-x", maxfun=maxfun) == expected
+    assert first_size(maxfun=maxfun) == expected  # it is the default
+
+
+def test_long_searches_begin_with_what_the_policy_was_made_with():
+    policy = load_policy("ddqn-x")
+    assert 2 * FINAL < 20 and SIZE > 50 and best_policy() == "ddqn-x"
+    for maxfun in (100 * SHORTEST_SEARCH, 10**5, 10**9):
+        assert population_of(None, "uniform", policy, maxfun) == SIZE
+        assert first_size(policy=policy, maxfun=maxfun) == SIZE
+
+
+@pytest.mark.parametrize("maxfun", [200, 1000, 10**5])
+def test_what_is_given_wins(maxfun):
+    assert first_size(policy="ddqn-x", maxfun=maxfun, population_size=37) == 37
+    assert first_size(policy="ddqn-x", maxfun=maxfun, init=np.zeros((23, 4))) == 23
+
+
+@pytest.mark.parametrize("policy", ["random", "de1", "searched", "ddqn", "f-auc"])
+def test_a_constant_population_has_100_individuals(policy):
+    for maxfun in (200, 1000, 5000, 10**5):
+        assert first_size(policy=policy, maxfun=maxfun) == 100
+
+
+def test_the_final_size_that_is_given_has_room_below_the_first():
+    assert first_size(maxfun=1000, final_population=30) == 60
+    result = minimize(bowl, BOX, maxfun=1000, final_population=30, rng=1, polish=True)
+    assert result.population.shape == (30, 4)
+    assert first_size(maxfun=10**5, final_population=30) == SIZE
+    for wrong in (5, "many", 20.5):
+        for polish in (False, True):
+            with pytest.raises(ValueError, match="final_population must be a whole number of at least 6, got"):
+                minimize(bowl, BOX, maxfun=1000, final_population=wrong, polish=polish)
+    with pytest.raises(ValueError, match=rf"final_population must be at most population_size \({SIZE}\), got 101"):
+        minimize(bowl, BOX, maxfun=1000, final_population=101)
+
+
+def test_maxfun_below_the_smallest_population_is_an_error():
+    for options, size in (({}, 2 * FINAL), ({"policy": "random"}, 100), ({"population_size": 50}, 50)):
+        with pytest.raises(ValueError, match=f"maxfun must be at least the population size {size}, got {size - 1}"):
+            minimize(bowl, BOX, maxfun=size - 1, **options)
+        assert minimize(bowl, BOX, maxfun=size, rng=1, **options).nfev == size
