@@ -58,7 +58,7 @@ def type_of_global(value: Any) -> Any:
 
 
 class _Translated(JITCodeLibrary):
-    """What numba makes of a kernel, linked with what it calls and otherwise as it is: no optimising, no machine code."""
+    """What numba makes of a kernel, linked with what it calls and otherwise as it is: neither optimised nor emitted."""
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
