@@ -12,7 +12,7 @@ from numba import njit
 from scipy.optimize import differential_evolution
 
 from benchmarks.bars import Bar, print_bars
-from deddqn import EpisodeSpec, Lanes, Problem, load_policy
+from deddqn import Problem, RunSpec, VectorizedRuns, load_policy
 from deddqn.de.config import config_for
 from deddqn.policies import CompiledPolicy, network_policy
 from deddqn.problems import suite
@@ -49,17 +49,17 @@ def real_network(seed: int = 1) -> CompiledPolicy:
     )
 
 
-def beyond_spec(dimension: int) -> EpisodeSpec:
+def beyond_spec(dimension: int) -> RunSpec:
     """The search beyond the paper: `ddqn-x` with its own moves and settings, foresight among them."""
-    problem, policy = Problem.from_function(rastrigin, [(-5.0, 5.0)] * dimension), load_policy("ddqn-x")
+    problem, policy = Problem.from_function(rastrigin, [(-5.0, 5.0)] * dimension), load_policy("softmax-x")
     assert isinstance(policy, CompiledPolicy) and policy.portfolio is not None
-    return EpisodeSpec(problem=problem, policy=policy, portfolio=policy.portfolio, config=config_for(policy.de))
+    return RunSpec(problem=problem, policy=policy, portfolio=policy.portfolio, config=config_for(policy.de))
 
 
-def paper_spec(dimension: int) -> EpisodeSpec:
+def paper_spec(dimension: int) -> RunSpec:
     """The paper's search with a network that reads all features."""
     problem = Problem.from_function(rastrigin, [(-5.0, 5.0)] * dimension)
-    return EpisodeSpec(problem=problem, policy=real_network())
+    return RunSpec(problem=problem, policy=real_network())
 
 
 def objective_microseconds(dimension: int) -> float:
@@ -81,11 +81,11 @@ def _all_values(points):
     return total
 
 
-def microseconds_per_evaluation(spec: EpisodeSpec) -> float:
+def microseconds_per_evaluation(spec: RunSpec) -> float:
     """One run of 10^4 evaluations: the best of some rounds."""
     best = math.inf
     for _ in range(ROUNDS):
-        lanes = Lanes([spec], threads=1)
+        lanes = VectorizedRuns([spec], threads=1)
         started = time.process_time()
         lanes.advance()
         best = min(best, time.process_time() - started)
@@ -104,13 +104,13 @@ def scipy_microseconds(dimension: int) -> float:
 def lanes_per_second(threads: int) -> float:
     """Evaluations per second (wall) on the training suite: uniform policy, features computed."""
     specs = [
-        EpisodeSpec(problem=problem, policy=load_policy("random"), observe=True, repeat=repeat)
+        RunSpec(problem=problem, policy=load_policy("random"), observe=True, repeat=repeat)
         for problem in suite("cec2005-train")
         for repeat in range(4)
     ]
     best = 0.0
     for _ in range(3):
-        lanes = Lanes(specs, threads=threads)
+        lanes = VectorizedRuns(specs, threads=threads)
         started = time.perf_counter()
         lanes.advance()
         best = max(best, lanes.evaluations.sum() / (time.perf_counter() - started))

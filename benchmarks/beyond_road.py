@@ -2,9 +2,9 @@
 
 Call ``python -m benchmarks.beyond_road POOL.csv [SUITE]``, where the file has the runs of other methods that
 docs/beyond.md makes. Prints `ddqn-x` with its own settings, with one of them changed, with the move cma added, without
-some of its facts or its trust, every move alone, and the best move of each problem, known afterwards. The score is the
-place of a run among those of the file; the rank that of the mean error among the means of the methods; A12 the chance
-that a run ends lower than one of `ddqn-x` as it is. All of them are means over the problems. On other suites than the
+some of its inputs or its gate, every operator alone, and the best operator of each problem, known afterwards. The score
+is the place of a run among those of the file; the rank that of the mean error among the means of the methods; A12 the
+chance that a run ends lower than one of `softmax-x` as it is. All of them are means over the problems. On other suites than the
 training functions, the default, only those changes are printed that were chosen last.
 """
 
@@ -19,9 +19,9 @@ import numpy as np
 
 from deddqn.analysis.statistics import a12
 from deddqn.de.config import config_for
-from deddqn.de.portfolio import BEYOND, Entry, Portfolio
+from deddqn.de.portfolio import EXTENDED, Operator, Portfolio
 from deddqn.policies import CompiledPolicy, fixed, load_policy, softmax_policy, uniform_policy
-from deddqn.policies.softmax import FACTS, trust_of, weights_of
+from deddqn.policies.softmax import INPUTS, prescreening_gate_of, weights_of
 from deddqn.problems import Problem, suite
 from deddqn.training.evaluate import SOLVED, errors_of, evaluate, rank_scores
 
@@ -29,14 +29,14 @@ TRAINING = "cec2005-train"
 RUNS = 12
 CHANGES: tuple[dict[str, Any], ...] = (
     {},
-    {"foresight": 1},
-    {"foresight": 3},
+    {"n_candidates": 1},
+    {"n_candidates": 3},
     {"restart_tolerance": 0.0},
-    {"restart_reserve": 0.0},
+    {"restart_final_fraction": 0.0},
     {"restart_tolerance": 0.003},
     {"restart_tolerance": 0.1},
-    {"restart_reserve": 0.2},
-    {"restart_reserve": 0.4},
+    {"restart_final_fraction": 0.2},
+    {"restart_final_fraction": 0.4},
     {"population_size": 80},
     {"population_size": 130},
     {"final_population": 10},
@@ -47,7 +47,7 @@ CHANGES: tuple[dict[str, Any], ...] = (
     {"repair": "reflect"},
     {"repair": "clip"},
 )
-LAST: tuple[dict[str, Any], ...] = ({}, {"foresight": 1}, {"restart_tolerance": 0.0}, {"population_size": 80})
+LAST: tuple[dict[str, Any], ...] = ({}, {"n_candidates": 1}, {"restart_tolerance": 0.0}, {"population_size": 80})
 CMA_WEIGHTS = (-4.0, -3.0, -2.0, -1.0)
 """How much less than rand-to-pbest/1 the move cma counts where it is added."""
 TRUST = (0.0, 0.3, 0.5)
@@ -64,14 +64,14 @@ class Road:
         self.problems = suite(suite_name)
         self.pool = errors_of(peers, self.problems)
         self.means = mean_errors(peers, self.problems)
-        loaded = load_policy("ddqn-x")
+        loaded = load_policy("softmax-x")
         assert isinstance(loaded, CompiledPolicy)
         self.policy = loaded
         self.as_it_is = self.errors(loaded, seed=1)
 
     def errors(self, policy: CompiledPolicy, *, seed: int = 0, **change: Any) -> np.ndarray:
         """The final errors (problems, runs) of a policy with the settings of `ddqn-x`, some of them changed."""
-        portfolio = policy.portfolio or BEYOND
+        portfolio = policy.portfolio or EXTENDED
         config = config_for(self.policy.de, **change)
         return evaluate(policy, self.problems, portfolio=portfolio, config=config, repeats=RUNS, seed=seed).errors
 
@@ -105,35 +105,42 @@ def mean_errors(path: Path, problems: list[Problem]) -> np.ndarray:
 
 def with_cma(policy: CompiledPolicy, constant: float) -> CompiledPolicy:
     """The policy with the move cma added, which counts as rand-to-pbest/1 does, and a constant less."""
-    weights, portfolio = weights_of(policy), Portfolio((*BEYOND, Entry("cma", 1.0, 1.0)))
-    row = weights[[entry.strategy for entry in BEYOND].index("rand-to-pbest/1")].copy()
+    weights, portfolio = weights_of(policy), Portfolio((*EXTENDED, Operator("cma", 1.0, 1.0)))
+    row = weights[[entry.strategy for entry in EXTENDED].index("rand-to-pbest/1")].copy()
     row[0] += constant
-    return softmax_policy(np.vstack([weights, row]), trust=trust_of(policy), portfolio=portfolio, de=policy.de)
+    return softmax_policy(
+        np.vstack([weights, row]), prescreening_gate=prescreening_gate_of(policy), portfolio=portfolio, de=policy.de
+    )
 
 
 def trusting_from(policy: CompiledPolicy, progress: float) -> CompiledPolicy:
     """The policy that picks the highest outlook when this share of the budget is used."""
-    trust = np.zeros(len(FACTS))
-    trust[0], trust[FACTS.index("progress")] = -40.0 * progress, 40.0
-    return softmax_policy(weights_of(policy), trust=trust if progress else None, portfolio=BEYOND, de=policy.de)
+    prescreening_gate = np.zeros(len(INPUTS))
+    prescreening_gate[0], prescreening_gate[INPUTS.index("progress")] = -40.0 * progress, 40.0
+    return softmax_policy(
+        weights_of(policy), prescreening_gate=prescreening_gate if progress else None, portfolio=EXTENDED, de=policy.de
+    )
 
 
 def without(policy: CompiledPolicy, facts: tuple[str, ...]) -> CompiledPolicy:
     """The policy with constants in place of some facts."""
     weights = weights_of(policy)
     for fact in facts:
-        column = FACTS.index(fact)
+        column = INPUTS.index(fact)
         weights[:, 0] += USUAL.get(fact, 0.0) * weights[:, column]
         weights[:, column] = 0.0
-    return softmax_policy(weights, trust=trust_of(policy), portfolio=BEYOND, de=policy.de)
+    return softmax_policy(weights, prescreening_gate=prescreening_gate_of(policy), portfolio=EXTENDED, de=policy.de)
 
 
 def tell_settings(road: Road, changes: tuple[dict[str, Any], ...]) -> None:
-    """`ddqn-x` with some settings changed, and with other trust."""
+    """`ddqn-x` with some settings changed, and with other prescreening_gate."""
     for change in changes:
         road.tell(f"ddqn-x {change or ''}", road.errors(road.policy, **change))
     for progress in TRUST:
-        road.tell(f"ddqn-x, trust from {progress:g} of the budget", road.errors(trusting_from(road.policy, progress)))
+        road.tell(
+            f"ddqn-x, prescreening_gate from {progress:g} of the budget",
+            road.errors(trusting_from(road.policy, progress)),
+        )
 
 
 def tell_moves(road: Road) -> None:
@@ -144,9 +151,9 @@ def tell_moves(road: Road) -> None:
     for facts in WITHOUT:
         road.tell(f"ddqn-x without {', '.join(facts)}", road.errors(without(policy, facts)))
     road.tell("uniform choice", road.errors(uniform_policy()))
-    moves = [road.tell(name, road.errors(fixed(k))) for k, name in enumerate(BEYOND.names)]
+    moves = [road.tell(name, road.errors(fixed(k))) for k, name in enumerate(EXTENDED.names)]
     road.tell_scores("the best move of each problem, afterwards", np.max(moves, axis=0))
-    cma = Portfolio([Entry("cma", 1.0, 1.0)])
+    cma = Portfolio([Operator("cma", 1.0, 1.0)])
     config = config_for(policy.de)
     road.tell("cma alone", evaluate(fixed(0), road.problems, portfolio=cma, config=config, repeats=RUNS).errors)
 

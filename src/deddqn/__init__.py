@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from deddqn._utils.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
-    from deddqn.de import BEYOND, PAPER, DEConfig, Entry, Portfolio
-    from deddqn.engine import EpisodeSpec, Lanes
+    from deddqn.de import EXTENDED, PAPER, DEConfig, Operator, Portfolio
+    from deddqn.engine import RunSpec, VectorizedRuns
     from deddqn.optimize import Optimizer, minimize, plot
     from deddqn.policies import load_policy
     from deddqn.problems import Problem
@@ -16,8 +16,8 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "deddqn.de": ("BEYOND", "PAPER", "DEConfig", "Entry", "Portfolio"),
-            "deddqn.engine": ("EpisodeSpec", "Lanes"),
+            "deddqn.de": ("EXTENDED", "PAPER", "DEConfig", "Operator", "Portfolio"),
+            "deddqn.engine": ("RunSpec", "VectorizedRuns"),
             "deddqn.optimize": ("Optimizer", "minimize", "plot"),
             "deddqn.policies": ("load_policy",),
             "deddqn.problems": ("Problem",),
@@ -25,15 +25,15 @@ else:
     )
 
 __all__ = [
-    "BEYOND",
+    "EXTENDED",
     "PAPER",
     "DEConfig",
-    "Entry",
-    "EpisodeSpec",
-    "Lanes",
+    "Operator",
     "Optimizer",
     "Portfolio",
     "Problem",
+    "RunSpec",
+    "VectorizedRuns",
     "load_policy",
     "minimize",
     "plot",

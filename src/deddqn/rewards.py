@@ -12,7 +12,7 @@ import math
 from deddqn._jit import Function, caller_of, kernel
 from deddqn._utils.validation import unknown_name
 from deddqn.de.improvement import LARGEST_IMPROVEMENT, improvement
-from deddqn.de.state import Fact
+from deddqn.de.state import Outcome
 
 REWARD_SIGNATURE = "float64(float64[::1], float64[::1])"
 call_reward = caller_of(REWARD_SIGNATURE)
@@ -21,26 +21,26 @@ SMALLEST_ERROR = 1e-8  # of R3's denominator
 
 
 @kernel(REWARD_SIGNATURE)
-def r1(facts, setup):
+def r1(outcome, setup):
     """R1 = max(f(x) - f(u), 0)."""
-    return improvement(facts[Fact.PARENT], facts[Fact.TRIAL], facts[Fact.WSF])
+    return improvement(outcome[Outcome.PARENT], outcome[Outcome.TRIAL], outcome[Outcome.WSF])
 
 
 @kernel(REWARD_SIGNATURE)
-def r2(facts, setup):
+def r2(outcome, setup):
     """R2 = 10 for a new best so far, 1 for an improvement over the parent, else 0."""
-    if facts[Fact.TRIAL] < facts[Fact.BSF]:
+    if outcome[Outcome.TRIAL] < outcome[Outcome.BSF]:
         return 10.0
-    return 1.0 if facts[Fact.TRIAL] < facts[Fact.PARENT] else 0.0
+    return 1.0 if outcome[Outcome.TRIAL] < outcome[Outcome.PARENT] else 0.0
 
 
 @kernel(REWARD_SIGNATURE)
-def r3(facts, setup):
+def r3(outcome, setup):
     """R3 = max((f(x) - f(u)) / max(f(u) - f_opt, 1e-8), 0); needs a known optimum."""
-    gain = improvement(facts[Fact.PARENT], facts[Fact.TRIAL], facts[Fact.WSF])
-    if gain == 0.0 or math.isnan(facts[Fact.OPTIMUM]):
+    gain = improvement(outcome[Outcome.PARENT], outcome[Outcome.TRIAL], outcome[Outcome.WSF])
+    if gain == 0.0 or math.isnan(outcome[Outcome.OPTIMUM]):
         return 0.0
-    return min(gain / max(facts[Fact.TRIAL] - facts[Fact.OPTIMUM], SMALLEST_ERROR), LARGEST_IMPROVEMENT)
+    return min(gain / max(outcome[Outcome.TRIAL] - outcome[Outcome.OPTIMUM], SMALLEST_ERROR), LARGEST_IMPROVEMENT)
 
 
 @kernel
@@ -66,11 +66,11 @@ def potential(value, setup):
 
 
 @kernel(REWARD_SIGNATURE)
-def gained_potential(facts, setup):
+def gained_potential(outcome, setup):
     """How far the trial moved the best so far on its problem's table: summed over a run it tells the final value."""
-    if not facts[Fact.TRIAL] < facts[Fact.BSF]:
+    if not outcome[Outcome.TRIAL] < outcome[Outcome.BSF]:
         return 0.0
-    return potential(facts[Fact.TRIAL], setup) - potential(facts[Fact.BSF], setup)
+    return potential(outcome[Outcome.TRIAL], setup) - potential(outcome[Outcome.BSF], setup)
 
 
 REWARDS: dict[str, Function] = {

@@ -70,7 +70,7 @@ def test_the_gif_moves_and_has_the_colours_of_the_strategies(film, tmp_path):
 
 
 def test_policies_with_an_archive_and_a_shrinking_population_keep_every_individual(tmp_path):
-    film = record_film("cec2005:F12/d2", "ddqn-x", population_size=12, generations=3)
+    film = record_film("cec2005:F12/d2", "softmax-x", population_size=12, generations=3)
     assert len(film.operators) == 12 and len(film.frames) == 4
     for frame in film.frames:
         assert frame.points.shape == (12, 2) and frame.makers.shape == (12,)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import deddqn
-from deddqn import DEConfig, EpisodeSpec, Optimizer, load_policy, minimize
+from deddqn import DEConfig, Optimizer, RunSpec, load_policy, minimize
 from deddqn._utils.optional_imports import install_command
 from deddqn.cli import main
 from deddqn.experiments import compare
@@ -120,7 +120,7 @@ def test_things_of_the_wrong_kind() -> None:
     with pytest.raises(ValueError, match=r"deddqn\.problems\.get\(name\)\), got 'cec2005:F1/d10'"):
         minimize("cec2005:F1/d10")
     with pytest.raises(ValueError, match="policy must be an object with the Policy methods.*got 'random'"):
-        EpisodeSpec(problem=get("cec2005:F1/d10"), policy="random")  # type: ignore[arg-type]
+        RunSpec(problem=get("cec2005:F1/d10"), policy="random")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="name must be that of a problem.*got 3"):
         get(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="instance must be at most 214748"):
@@ -167,7 +167,7 @@ def test_logs_of_single_runs(tmp_path: Path) -> None:
 
     with pytest.raises(ValueError, match=r"specs must hold runs \(EpisodeSpec\), got 3"):
         log_with_ioh([3], tmp_path / "log")  # type: ignore[list-item]
-    one = EpisodeSpec(problem=get("cec2005:F1/d10"), policy=load_policy("random"), config=DEConfig(budget=120))
+    one = RunSpec(problem=get("cec2005:F1/d10"), policy=load_policy("random"), config=DEConfig(budget=120))
     assert len(log_with_ioh(one, tmp_path / "log")) == 1
 
 
@@ -228,7 +228,7 @@ def test_a_missing_package_names_its_extra(packages: str, tmp_path: Path) -> Non
 def test_direct_search_needs_only_the_basics(tmp_path: Path) -> None:
     said = _without("torch,pandas,pyarrow,matplotlib,cma,ioh,gymnasium", [[*TRAIN, "--out", "t"]], tmp_path)
     assert said == [[0, ""]]
-    assert (tmp_path / "t" / "searched.safetensors").is_file()
+    assert (tmp_path / "t" / "softmax.safetensors").is_file()
 
 
 def _without(packages: str, commands: list[list[str]], folder: Path) -> list[tuple[int, str]]:

@@ -75,7 +75,7 @@ def test_a_problem_by_name(tmp_path, capsys):
 
 
 def test_the_moves_beyond_the_paper(capsys):
-    options = ["--portfolio", "beyond", "--final-population", "8", "--population-size", "20", "--maxfun", "200"]
+    options = ["--portfolio", "extended", "--final-population", "8", "--population-size", "20", "--maxfun", "200"]
     assert main(["minimize", "cec2005:F1/d2", *options, "--json", "-"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert len(facts["strategy_counts"]) == 12 and sum(facts["strategy_counts"].values()) == 180

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from deddqn import BEYOND
+from deddqn import EXTENDED
 from deddqn.cli import main
 from deddqn.policies import save_softmax
 from deddqn.problems import get
@@ -26,10 +26,10 @@ def test_foresight_of_a_policy_and_as_asked_for(tmp_path, capsys, monkeypatch):
     from deddqn.training.evaluate import evaluate
 
     path, used = str(tmp_path / "x.safetensors"), []
-    save_softmax(path, np.zeros((4, 8)), de={"foresight": 3, "population_size": 20})
+    save_softmax(path, np.zeros((4, 8)), de={"n_candidates": 3, "population_size": 20})
 
     def note(policy, problems, *, config, **settings):
-        used.append(config.foresight)
+        used.append(config.n_candidates)
         return evaluate(policy, problems, config=replace(config, budget=300), **settings)
 
     monkeypatch.setattr(score, "evaluate", note)
@@ -43,10 +43,10 @@ def test_foresight_of_a_policy_and_as_asked_for(tmp_path, capsys, monkeypatch):
 
 def test_a_policy_with_its_own_moves(tmp_path, capsys):
     path = str(tmp_path / "x.safetensors")
-    save_softmax(path, np.zeros((12, 8)), portfolio=BEYOND, de={"final_population": 10})
+    save_softmax(path, np.zeros((12, 8)), portfolio=EXTENDED, de={"final_population": 10})
     assert main(["score", path, "--runs", "1"]) == 0
     assert shares(capsys.readouterr().out) == 12
-    assert main(["score", "random", "--runs", "1", "--portfolio", "beyond", "--final-population", "10"]) == 0
+    assert main(["score", "random", "--runs", "1", "--portfolio", "extended", "--final-population", "10"]) == 0
     assert shares(capsys.readouterr().out) == 12
     assert main(["score", "random", "--runs", "1"]) == 0
     assert shares(capsys.readouterr().out) == 4

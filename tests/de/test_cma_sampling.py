@@ -10,8 +10,8 @@ from numba import njit
 
 from deddqn.de import DEConfig, Portfolio
 from deddqn.de.cma_sampling import factorise, raw_weight, whiten
-from deddqn.de.state import Count, Model, fewest_samples
-from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.de.state import Counter, Model, fewest_samples
+from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.policies import load_policy
 from deddqn.problems import Problem
 
@@ -42,16 +42,18 @@ def bowl(x):
     return total
 
 
-def lanes_of(function: Any, dimension: int, portfolio: Portfolio = CMA, repeats: int = 1, **config: Any) -> Lanes:
+def lanes_of(
+    function: Any, dimension: int, portfolio: Portfolio = CMA, repeats: int = 1, **config: Any
+) -> VectorizedRuns:
     """Runs that differ in their repeat."""
     problem = Problem.from_function(function, [(-5.0, 5.0)] * dimension)
     specs = [
-        EpisodeSpec(
+        RunSpec(
             problem=problem, policy=load_policy("random"), portfolio=portfolio, config=DEConfig(**config), repeat=repeat
         )
         for repeat in range(repeats)
     ]
-    return Lanes(specs, threads=1)
+    return VectorizedRuns(specs, threads=1)
 
 
 # -- matrices
@@ -132,7 +134,7 @@ def test_an_ill_conditioned_ellipsoid() -> None:
 def test_a_spent_distribution_begins_anew_with_twice_as_many_samples() -> None:
     """On a plain every update is the last one: lambda doubles three times, and no further."""
     lanes = lanes_of(flat, 2, population_size=10, budget=10_000)
-    model, first, evaluations = lanes.episodes[0].search.model, fewest_samples(2), 10
+    model, first, evaluations = lanes.episodes[0].de_state.model, fewest_samples(2), 10
     lanes.advance(evaluations)
     assert model[Model.BEGUN] == 0
     for begun, samples in enumerate([first, 2 * first, 4 * first, 8 * first, 8 * first, 8 * first], start=1):
@@ -145,23 +147,23 @@ def test_a_spent_distribution_begins_anew_with_twice_as_many_samples() -> None:
 def test_a_distribution_that_has_converged_begins_anew() -> None:
     """In the end its extent is below the digits that count, and its samples come from the parents again."""
     lanes = lanes_of(bowl, 2, population_size=8, budget=5000)
-    search = lanes.episodes[0].search
-    while search.model[Model.BEGUN] < 2:
-        extent = search.model[Model.SIGMA] * np.sqrt(np.diag(search.model_covariance))
+    de_state = lanes.episodes[0].de_state
+    while de_state.model[Model.BEGUN] < 2:
+        extent = de_state.model[Model.SIGMA] * np.sqrt(np.diag(de_state.model_covariance))
         lanes.advance(int(lanes.evaluations[0]) + 1)
         assert not lanes.ended[0]
     assert extent.max() < 1e-10 and lanes.best_values[0] < 1e-20
-    assert search.model[Model.LAMBDA] == 2 * fewest_samples(2)
+    assert de_state.model[Model.LAMBDA] == 2 * fewest_samples(2)
 
 
 def test_a_covariance_without_a_factor_begins_anew() -> None:
     lanes = lanes_of(bowl, 3, population_size=8, budget=500)
-    search = lanes.episodes[0].search
+    de_state = lanes.episodes[0].de_state
     lanes.advance(20)
-    assert search.model[Model.BEGUN] == 1
-    search.model_covariance[2, 1] = 1e6  # more than the variances allow
+    assert de_state.model[Model.BEGUN] == 1
+    de_state.model_covariance[2, 1] = 1e6  # more than the variances allow
     lanes.advance(30)
-    assert search.model[Model.BEGUN] == 2 and np.abs(search.model_covariance).max() < 100.0
+    assert de_state.model[Model.BEGUN] == 2 and np.abs(de_state.model_covariance).max() < 100.0
     lanes.advance()
     assert lanes.best_values[0] < 1e-3
 
@@ -169,19 +171,19 @@ def test_a_covariance_without_a_factor_begins_anew() -> None:
 def test_after_a_restart_it_begins_anew() -> None:
     """With the new parents, as often as there are restarts."""
     lanes = lanes_of(bowl, 2, population_size=8, budget=800, restart_tolerance=0.3)
-    search, seen = lanes.episodes[0].search, 0
+    de_state, seen = lanes.episodes[0].de_state, 0
     while not lanes.ended[0]:
         lanes.advance(int(lanes.evaluations[0]) + 1)
-        if search.counts[Count.RESTARTS] > seen:
+        if de_state.counters[Counter.RESTARTS] > seen:
             seen += 1
-            assert search.model[Model.SIGMA] == 0.0 and search.model[Model.BEGUN] == seen
+            assert de_state.model[Model.SIGMA] == 0.0 and de_state.model[Model.BEGUN] == seen
             lanes.advance(int(lanes.evaluations[0]) + 9)
-            assert search.model[Model.SIGMA] == 1.0 and search.model[Model.BEGUN] == seen + 1
-            better = search.parents[search.order[:4]]
-            np.testing.assert_allclose(search.model_mean, better.mean(axis=0), rtol=1e-12)
+            assert de_state.model[Model.SIGMA] == 1.0 and de_state.model[Model.BEGUN] == seen + 1
+            better = de_state.parents[de_state.order[:4]]
+            np.testing.assert_allclose(de_state.model_mean, better.mean(axis=0), rtol=1e-12)
     assert seen > 3
 
 
 def test_nobody_else_pays_for_it() -> None:
-    search = lanes_of(bowl, 10, RAND_1, population_size=8, budget=50).episodes[0].search
-    assert search.model_points.size == search.model_covariance.size == search.model_mean.size == 0
+    de_state = lanes_of(bowl, 10, RAND_1, population_size=8, budget=50).episodes[0].de_state
+    assert de_state.model_points.size == de_state.model_covariance.size == de_state.model_mean.size == 0

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from deddqn import PAPER, DEConfig, Entry, EpisodeSpec, Portfolio, Problem, load_policy
+from deddqn import PAPER, DEConfig, Operator, Portfolio, Problem, RunSpec, load_policy
 from deddqn._utils.validation import UnknownNameError
 from deddqn.de.mutation import PAPER_STRATEGIES, STRATEGIES, mutate, mutate_further
 from deddqn.de.portfolio import paper_portfolio
@@ -21,7 +21,7 @@ def test_the_papers_values() -> None:
     config = DEConfig()
     assert (config.population_size, config.budget) == (100, 10_000)
     assert (config.repair, config.updating, config.target_error) == ("clip", "sequential", 1e-8)
-    assert (config.final_population, config.restart_tolerance, config.foresight) == (None, 0.0, 1)
+    assert (config.final_population, config.restart_tolerance, config.n_candidates) == (None, 0.0, 1)
     assert [(e.strategy, e.scale, e.crossover) for e in PAPER] == [
         ("rand/1", 0.5, 1.0),
         ("rand/2", 0.5, 1.0),
@@ -50,14 +50,14 @@ def test_the_papers_values() -> None:
         ({"pbest": math.nan}, r"pbest must lie in \(0, 1\], got nan"),
         ({"archive": -1.0}, r"archive must lie in \[0, 100\], got -1.0"),
         ({"archive": math.inf}, r"archive must lie in \[0, 100\], got inf"),
-        ({"restart_reserve": 1.0}, r"restart_reserve must lie in \[0, 1\), got 1.0"),
-        ({"restart_reserve": math.nan}, r"restart_reserve must lie in \[0, 1\), got nan"),
+        ({"restart_final_fraction": 1.0}, r"restart_reserve must lie in \[0, 1\), got 1.0"),
+        ({"restart_final_fraction": math.nan}, r"restart_reserve must lie in \[0, 1\), got nan"),
         ({"restart_tolerance": 1.0}, r"restart_tolerance must lie in \[0, 1\), got 1.0"),
         ({"restart_tolerance": math.nan}, r"restart_tolerance must lie in \[0, 1\), got nan"),
-        ({"foresight": 0}, "foresight must be at least 1 trial of a move, got 0"),
-        ({"foresight": 17}, "foresight must be at most 16 trials of a move, got 17"),
-        ({"foresight": 2.0}, "foresight must be a whole number, got 2.0"),
-        ({"foresight": True}, "foresight must be a whole number, got True"),
+        ({"n_candidates": 0}, "foresight must be at least 1 trial of a move, got 0"),
+        ({"n_candidates": 17}, "foresight must be at most 16 trials of a move, got 17"),
+        ({"n_candidates": 2.0}, "foresight must be a whole number, got 2.0"),
+        ({"n_candidates": True}, "foresight must be a whole number, got True"),
         ({"repair": "refelct"}, "repair must be one of .*did you mean 'reflect'.* got 'refelct'"),
         ({"updating": "defered"}, "updating must be one of .*did you mean 'deferred'.* got 'defered'"),
     ],
@@ -99,17 +99,17 @@ def test_config_is_frozen_and_keyword_only() -> None:
 )
 def test_wrong_entry(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Entry(*arguments)
+        Operator(*arguments)
 
 
 def test_unknown_strategy_suggests_a_neighbour() -> None:
     with pytest.raises(UnknownNameError, match="unknown strategy 'rand-to-best/3'; did you mean 'rand-to-best/2'"):
-        Entry("rand-to-best/3")
+        Operator("rand-to-best/3")
 
 
 def test_portfolio() -> None:
-    portfolio = Portfolio(["rand/1", ("rand/1", 0.9, 0.1), Entry("curr-to-rand/1", 0.7)])
-    assert portfolio[0] == Entry("rand/1", 0.5, 1.0)
+    portfolio = Portfolio(["rand/1", ("rand/1", 0.9, 0.1), Operator("curr-to-rand/1", 0.7)])
+    assert portfolio[0] == Operator("rand/1", 0.5, 1.0)
     assert portfolio.names == ("rand/1 F=0.5 CR=1", "rand/1 F=0.9 CR=0.1", "curr-to-rand/1")
     codes, scales, rates = portfolio.as_arrays()
     assert [list(STRATEGIES)[code] for code in codes] == ["rand/1", "rand/1", "curr-to-rand/1"]
@@ -140,9 +140,9 @@ def test_codes_are_dispatched_to_their_strategy() -> None:
             assert by_code.tolist() == by_name.tolist()
 
 
-def spec(**changes: Any) -> EpisodeSpec:
+def spec(**changes: Any) -> RunSpec:
     problem = Problem.from_function(lambda x: 0.0, [(0.0, 1.0)] * 2)
-    return EpisodeSpec(**{"problem": problem, "policy": load_policy("random"), **changes})
+    return RunSpec(**{"problem": problem, "policy": load_policy("random"), **changes})
 
 
 @pytest.mark.parametrize(

@@ -9,31 +9,33 @@ from typing import Any
 
 import numpy as np
 
-from deddqn import BEYOND as EXTENDED
-from deddqn import DEConfig, EpisodeSpec, Lanes, load_policy
+from deddqn import EXTENDED as EXTENDED
+from deddqn import DEConfig, RunSpec, VectorizedRuns, load_policy
 from deddqn.problems import get
 from tests.digests import names
 from tests.digests.case import EXACT, MACHINE, MATH, Case
 from tests.digests.functions import plain, problem
 
 SMALL = DEConfig(population_size=10, budget=170)
-CHANGING = DEConfig(population_size=14, budget=170, final_population=7, restart_tolerance=0.7, restart_reserve=0.2)
+CHANGING = DEConfig(
+    population_size=14, budget=170, final_population=7, restart_tolerance=0.7, restart_final_fraction=0.2
+)
 
 
-def specs(reward: str = "R2", config: DEConfig = SMALL, label: str = "random") -> list[EpisodeSpec]:
+def specs(reward: str = "R2", config: DEConfig = SMALL, label: str = "random") -> list[RunSpec]:
     """Runs of several dimensions, functions and seeds."""
     policy = load_policy(names.policy(label))
     settings: dict[str, Any] = {"policy": policy, "config": config, "reward": reward, "observe": True}
     if policy.portfolio is not None:
         settings["portfolio"] = policy.portfolio
     return [
-        EpisodeSpec(problem=problem(3), **settings),
-        EpisodeSpec(problem=problem(3), seed=1, repeat=2, **settings),
-        EpisodeSpec(problem=problem(10, plain), window=7, generations=3, **settings),
+        RunSpec(problem=problem(3), **settings),
+        RunSpec(problem=problem(3), seed=1, repeat=2, **settings),
+        RunSpec(problem=problem(10, plain), window=7, generations=3, **settings),
     ]
 
 
-def state_of(lanes: Lanes) -> dict[str, Any]:
+def state_of(lanes: VectorizedRuns) -> dict[str, Any]:
     """What lanes tell about themselves."""
     return {
         "best": lanes.best_values,
@@ -44,9 +46,9 @@ def state_of(lanes: Lanes) -> dict[str, Any]:
     }
 
 
-def record(runs: list[EpisodeSpec], threads: int = 1) -> dict[str, Any]:
+def record(runs: list[RunSpec], threads: int = 1) -> dict[str, Any]:
     """Some decisions, then the others, all written down; a new run in the first lane; and to the end."""
-    lanes = Lanes(runs, threads=threads)
+    lanes = VectorizedRuns(runs, threads=threads)
     found = {}
     for part, decisions in (("first", 40), ("rest", 170)):
         made = lanes.record(decisions)
@@ -64,9 +66,9 @@ def record_with_table(reward: str) -> dict[str, Any]:
     return {"tables": tables, **record([replace(s, reward=reward, reward_setup=tables[0]) for s in specs()[:2]])}
 
 
-def act(runs: list[EpisodeSpec]) -> dict[str, Any]:
+def act(runs: list[RunSpec]) -> dict[str, Any]:
     """Decisions from outside, in turn."""
-    lanes = Lanes(runs, threads=1)
+    lanes = VectorizedRuns(runs, threads=1)
     seen = [lanes.observe()]
     for turn in range(150):
         actions = [(turn + 2 * lane) % len(run.portfolio) for lane, run in enumerate(runs)]
@@ -74,13 +76,13 @@ def act(runs: list[EpisodeSpec]) -> dict[str, Any]:
     return {"seen": seen, **state_of(lanes)}
 
 
-def benchmark_specs(label: str) -> list[EpisodeSpec]:
+def benchmark_specs(label: str) -> list[RunSpec]:
     """Runs on functions of CEC2005: noisy, unbounded and composed ones."""
     policy = load_policy(names.policy(label))
     settings: dict[str, Any] = {"policy": policy, "observe": True, "reward": "R3", "config": SMALL}
     if policy.portfolio is not None:
         settings["portfolio"] = policy.portfolio
-    return [EpisodeSpec(problem=get(f"cec2005:{name}"), **settings) for name in ("F4/d10", "F7/d10", "F18/d30")]
+    return [RunSpec(problem=get(f"cec2005:{name}"), **settings) for name in ("F4/d10", "F7/d10", "F18/d30")]
 
 
 def cases() -> Iterator[Case]:

@@ -93,7 +93,10 @@ def tensors(make: Any, **settings: Any) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         make(Path(folder), **settings)
         files = sorted(Path(folder).glob("*.safetensors"))
-        return {str(number): load_file(path) for number, path in enumerate(files)}
+        return {
+            str(number): {names.TENSORS.get(name, name): value for name, value in load_file(path).items()}
+            for number, path in enumerate(files)
+        }
 
 
 def cases() -> Iterator[Case]:

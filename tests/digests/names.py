@@ -12,12 +12,15 @@ import numpy as np
 
 from deddqn.policies import policy_names
 
-POLICIES = {"softmax": "searched", "softmax-x": "ddqn-x"}
+POLICIES = {"softmax": "softmax", "softmax-x": "softmax-x"}
 """Other policies are called in digests as they are in the package."""
 
-PORTFOLIOS = {"paper": "paper", "extended": "beyond"}
-CANDIDATES = "foresight"
+PORTFOLIOS = {"paper": "paper", "extended": "extended"}
+CANDIDATES = "n_candidates"
 """The keyword of `minimize` and `DEConfig` for the number of trials to pick from."""
+
+TENSORS = {"prescreening_gate": "trust"}
+"""What the tensors of policy files are called in digests, where it is not their name."""
 
 NETWORKS = ("ddqn", "ddqn-r1", "ddqn-r2", "ddqn-r3")
 """Policies that sum in an order which depends on the processor."""

@@ -110,7 +110,7 @@ def _options() -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield "default/long", MATH, {"function": jitted, "dimension": 10, "maxfun": 4000, "history": False}
     fixed = {"policy": "random", "population_size": 16}
     often = {"function": jitted, "dimension": 2, "maxfun": 2500}
-    yield "restarts/random", EXACT, {**fixed, **often, "restart_tolerance": 0.1, "restart_reserve": 0.2}
+    yield "restarts/random", EXACT, {**fixed, **often, "restart_tolerance": 0.1, "restart_final_fraction": 0.2}
     yield "restarts/softmax-x", MATH, often
     for updating in ("sequential", "deferred"):
         yield f"cma/{updating}", MATH, {"portfolio": CMA, "updating": updating, "population_size": 12}

@@ -13,7 +13,7 @@ from tests.digests import functions, names
 from tests.digests.case import EXACT, MACHINE, MATH, Case, facts
 
 SETTINGS: dict[int, dict[str, Any]] = {
-    2: {"maxfun": 240, "population_size": 10, "restart_tolerance": 0.4, "restart_reserve": 0.2},
+    2: {"maxfun": 240, "population_size": 10, "restart_tolerance": 0.4, "restart_final_fraction": 0.2},
     10: {"maxfun": 900},
     30: {"maxfun": 1300, "population_size": 40, "final_population": 9, "repair": "reflect"},
 }

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("torch")
 
 from deddqn.cli import main
-from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.policies import load_policy_file, network_policy
 from deddqn.problems import Problem
 from deddqn.training.config import ClusterConfig, TrainingConfig
@@ -55,7 +55,7 @@ def made(machines):
 def check_usable(path, config):
     """The policy runs, and its weights are not those that the training began with."""
     policy, problems = load_policy_file(path), config.training_problems()
-    lanes = Lanes([EpisodeSpec(problem=p, policy=policy, config=config.de_config()) for p in problems])
+    lanes = VectorizedRuns([RunSpec(problem=p, policy=policy, config=config.de_config()) for p in problems])
     lanes.advance()
     assert np.isfinite(lanes.errors).all()
     before = network_policy(*zip(*QNetwork(99, config.hidden, 4, seed=config.seed).export(), strict=True))

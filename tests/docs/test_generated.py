@@ -84,7 +84,9 @@ def test_the_card_of_a_softmax_policy_has_a_column_per_fact() -> None:
         if facts["kind"] == "softmax":
             rows = cards.card(path).partition("| move |")[2].splitlines()
             table = [rows[0].count("|"), *(row.count("|") - 2 for row in rows[2:] if row.startswith("| "))]
-            assert table == [tensors["weights"].shape[1]] * (1 + len(facts["portfolio"]) + ("trust" in tensors))
+            assert table == [tensors["weights"].shape[1]] * (
+                1 + len(facts["portfolio"]) + ("prescreening_gate" in tensors)
+            )
 
 
 @pytest.mark.parametrize("path", WEIGHTS, ids=lambda path: path.stem)

@@ -43,7 +43,7 @@ MADE = {
     "docs/compare.md": ["out/small/report/index.html", "out/own-method", "out/own-policy", "out/own-problem"],
     "docs/explain.md": ["out/explain/searched/index.html", "out/search.gif", "out/own/index.html"],
     "docs/minimize.md": ["search.npz", "run.png", "result.json"],
-    "docs/training.md": ["out/searched/searched.safetensors", "out/grid/grid.json"],
+    "docs/training.md": ["out/searched/softmax.safetensors", "out/grid/grid.json"],
 }
 """Files that must be there when a page has been read."""
 

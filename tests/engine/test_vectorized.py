@@ -9,9 +9,9 @@ import pytest
 from numba import njit
 
 from deddqn.de import PAPER, DEConfig, Portfolio
-from deddqn.de.state import Count, End, Fact, Mark
-from deddqn.engine import EpisodeSpec, Lanes
-from deddqn.engine.vectorized_kernels import next_lane
+from deddqn.de.state import Counter, End, Outcome, Scalar
+from deddqn.engine import RunSpec, VectorizedRuns
+from deddqn.engine.vectorized_kernels import next_run
 from deddqn.features import n_features
 from deddqn.policies import Policy, load_policy, network_policy, softmax_policy
 from deddqn.problems import Problem, get
@@ -48,12 +48,12 @@ def network(n_ops: int = 4, seed: int = 0) -> Policy:
     return network_policy(weights, [rng.standard_normal(w.shape[0]) for w in weights], epsilon=0.2)
 
 
-def spec(**changes: Any) -> EpisodeSpec:
+def spec(**changes: Any) -> RunSpec:
     settings: dict[str, Any] = {"problem": problem(), "policy": load_policy("random"), "config": SMALL, "observe": True}
-    return EpisodeSpec(**{**settings, **changes})
+    return RunSpec(**{**settings, **changes})
 
 
-def mixed_specs() -> list[EpisodeSpec]:
+def mixed_specs() -> list[RunSpec]:
     """Runs that differ in everything that a lane may differ in."""
     return [
         spec(),
@@ -72,14 +72,14 @@ def mixed_specs() -> list[EpisodeSpec]:
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_lanes_are_single_runs(threads: int) -> None:
     specs = mixed_specs()
-    together = Lanes(specs, threads=threads)
+    together = VectorizedRuns(specs, threads=threads)
     for until in (3, 50, 61):
         together.advance(until)
         assert (together.evaluations <= until).all()
     together.advance()
     assert together.ended.all()
     for lane, run in enumerate(specs):
-        alone = Lanes([run], threads=1)
+        alone = VectorizedRuns([run], threads=1)
         alone.advance()
         assert digest(alone.arenas[0], run) == digest(together.arenas[lane], run)
         assert together.evaluations[lane] == run.config.budget
@@ -87,25 +87,27 @@ def test_lanes_are_single_runs(threads: int) -> None:
 
 
 def test_what_lanes_hand_out() -> None:
-    lanes = Lanes([spec(problem=problem(optimum=-1.0)), spec(portfolio=PAIR)], threads=1)
+    lanes = VectorizedRuns([spec(problem=problem(optimum=-1.0)), spec(portfolio=PAIR)], threads=1)
     assert not lanes.ended.any() and lanes.evaluations.tolist() == [0, 0]
     lanes.advance(60)
     assert lanes.evaluations.tolist() == [60, 60]
-    assert [counts.sum() for counts in lanes.strategy_counts] == [53, 53]
-    assert [counts.size for counts in lanes.strategy_counts] == [4, 2]
+    assert [counters.sum() for counters in lanes.strategy_counts] == [53, 53]
+    assert [counters.size for counters in lanes.strategy_counts] == [4, 2]
     assert lanes.errors[0] == lanes.best_values[0] + 1.0
     assert np.isnan(lanes.errors[1])
-    search = lanes.episodes[0].search
-    assert lanes.best_values[0] == search.marks[Mark.F_BSF] == paraboloid(search.best_point)
+    de_state = lanes.episodes[0].de_state
+    assert lanes.best_values[0] == de_state.scalars[Scalar.F_BSF] == paraboloid(de_state.best_point)
     assert lanes.total_rewards[0] == lanes.episodes[0].core.total_reward[0] > 0
     lanes.advance(60)
     assert lanes.evaluations.tolist() == [60, 60]
 
 
 def test_the_target_ends_a_run() -> None:
-    lanes = Lanes([spec(problem=problem(optimum=0.0), config=DEConfig(population_size=10, budget=10_000))], threads=1)
+    lanes = VectorizedRuns(
+        [spec(problem=problem(optimum=0.0), config=DEConfig(population_size=10, budget=10_000))], threads=1
+    )
     lanes.advance()
-    assert lanes.episodes[0].search.counts[Count.ENDED] == End.TARGET
+    assert lanes.episodes[0].de_state.counters[Counter.ENDED] == End.TARGET
     assert 0.0 <= lanes.errors[0] < 1e-8
     assert lanes.evaluations[0] < 10_000
 
@@ -113,7 +115,7 @@ def test_the_target_ends_a_run() -> None:
 # -- recording
 
 
-def recordable() -> list[EpisodeSpec]:
+def recordable() -> list[RunSpec]:
     return [
         spec(),
         spec(policy=network(), problem=get("cec2005:F9/d10"), reward="R1"),
@@ -123,7 +125,7 @@ def recordable() -> list[EpisodeSpec]:
 
 
 def test_a_record_is_the_run_that_advance_makes() -> None:
-    recorded, advanced = Lanes(recordable(), threads=2), Lanes(recordable(), threads=1)
+    recorded, advanced = VectorizedRuns(recordable(), threads=2), VectorizedRuns(recordable(), threads=1)
     record = recorded.record(200)
     advanced.advance()
     for lane, run in enumerate(recordable()):
@@ -140,7 +142,7 @@ def test_a_record_is_the_run_that_advance_makes() -> None:
 
 
 def test_records_follow_each_other() -> None:
-    whole, parts = Lanes(recordable(), threads=1), Lanes(recordable(), threads=1)
+    whole, parts = VectorizedRuns(recordable(), threads=1), VectorizedRuns(recordable(), threads=1)
     record = whole.record(41)
     first, second = parts.record(17), parts.record(24)
     for name in ("states", "actions", "rewards", "ends"):
@@ -149,8 +151,8 @@ def test_records_follow_each_other() -> None:
 
 
 def test_acting_as_recorded_is_the_same_run() -> None:
-    record_lanes, act_lanes = Lanes(recordable()[:2], threads=1), Lanes(recordable()[:2], threads=2)
-    record = record_lanes.record(200)
+    record_runs, act_lanes = VectorizedRuns(recordable()[:2], threads=1), VectorizedRuns(recordable()[:2], threads=2)
+    record = record_runs.record(200)
     states = act_lanes.observe()
     assert np.array_equal(act_lanes.observe(), states)  # looking twice changes nothing
     for k in range(93):
@@ -159,10 +161,10 @@ def test_acting_as_recorded_is_the_same_run() -> None:
         assert np.array_equal(rewards, record.rewards[:, k])
         assert np.array_equal(ends, record.ends[:, k])
     assert ends.all() and not states.any()
-    for acted, recorded in zip(act_lanes.episodes, record_lanes.episodes, strict=True):
-        assert np.array_equal(acted.search.parents, recorded.search.parents)
-        assert np.array_equal(acted.search.fitness, recorded.search.fitness)
-        assert np.array_equal(acted.search.streams[:2], recorded.search.streams[:2])
+    for acted, recorded in zip(act_lanes.episodes, record_runs.episodes, strict=True):
+        assert np.array_equal(acted.de_state.parents, recorded.de_state.parents)
+        assert np.array_equal(acted.de_state.fitness, recorded.de_state.fitness)
+        assert np.array_equal(acted.de_state.streams[:2], recorded.de_state.streams[:2])
         assert np.array_equal(acted.observer.features, recorded.observer.features)
     before = act_lanes.arenas.tobytes()
     states, rewards, ends = act_lanes.act([0, 0])
@@ -171,7 +173,7 @@ def test_acting_as_recorded_is_the_same_run() -> None:
 
 
 def test_acting_without_looking_is_the_same_run() -> None:
-    looking, blind = Lanes([spec()], threads=1), Lanes([spec()], threads=1)
+    looking, blind = VectorizedRuns([spec()], threads=1), VectorizedRuns([spec()], threads=1)
     looking.observe()
     for op in (0, 1, 2, 3, 2, 1, 0, 3, 3):
         seen, acted = looking.act([op]), blind.act([op])
@@ -185,8 +187,8 @@ def test_acting_without_looking_is_the_same_run() -> None:
 
 def test_a_policy_hears_of_every_decision() -> None:
     """The memory of a policy with all four kernels, step by step."""
-    lanes = Lanes([spec(policy=learning_policy(), reward="R1")], threads=1)
-    core, search, observer = lanes.episodes[0]
+    lanes = VectorizedRuns([spec(policy=learning_policy(), reward="R1")], threads=1)
+    core, de_state, observer = lanes.episodes[0]
     memory = core.memory
     assert memory[Slot.RESETS] == 1 and memory[Slot.N_OPS] == 4 and memory[Slot.N_POP] == 7
     lanes.advance(7)
@@ -195,10 +197,10 @@ def test_a_policy_hears_of_every_decision() -> None:
         lanes.advance(8 + k)
         assert memory[Slot.CHOICES] == memory[Slot.LESSONS] == k + 1
         assert memory[Slot.LAST_I] == memory[Slot.LAST_CHOSEN_FOR] == k % 7
-        assert memory[Slot.LAST_OP] == search.choices[k % 7]
-        assert memory[Slot.PARENT] == search.facts[Fact.PARENT]
-        assert memory[Slot.TRIAL] == search.facts[Fact.TRIAL] == paraboloid(search.trials[k % 7])
-        assert memory[Slot.BSF] == search.marks[Mark.F_BSF] and memory[Slot.WSF] == search.marks[Mark.F_WSF]
+        assert memory[Slot.LAST_OP] == de_state.choices[k % 7]
+        assert memory[Slot.PARENT] == de_state.outcome[Outcome.PARENT]
+        assert memory[Slot.TRIAL] == de_state.outcome[Outcome.TRIAL] == paraboloid(de_state.trials[k % 7])
+        assert memory[Slot.BSF] == de_state.scalars[Scalar.F_BSF] and memory[Slot.WSF] == de_state.scalars[Scalar.F_WSF]
         assert memory[Slot.REWARD] == max(memory[Slot.PARENT] - memory[Slot.TRIAL], 0.0)
         assert memory[Slot.GENERATIONS] == (k + 1) // 7 + (k == 92)
         assert memory[Slot.FIRST_FEATURE] == observer.features[0]
@@ -209,7 +211,7 @@ def test_a_policy_hears_of_every_decision() -> None:
 
 
 def test_restart_begins_the_run_anew() -> None:
-    lanes = Lanes(recordable(), threads=1)
+    lanes = VectorizedRuns(recordable(), threads=1)
     lanes.advance()
     before = lanes.arenas.copy()
     for lane, run in enumerate(recordable()):
@@ -222,13 +224,13 @@ def test_restart_begins_the_run_anew() -> None:
 
 def test_restart_with_another_run_leaves_the_neighbours_alone() -> None:
     other = spec(repeat=9, policy=load_policy("de4"), problem=problem(1))
-    lanes = Lanes([spec(), spec(repeat=1)], threads=1)
+    lanes = VectorizedRuns([spec(), spec(repeat=1)], threads=1)
     lanes.advance(30)
     neighbour = lanes.arenas[1].tobytes()
     lanes.restart(0, other)
     assert lanes.arenas[1].tobytes() == neighbour
     lanes.advance()
-    alone = Lanes([other], threads=1)
+    alone = VectorizedRuns([other], threads=1)
     alone.advance()
     assert digest(lanes.arenas[0], other) == digest(alone.arenas[0], other)
     with pytest.raises(ValueError, match=r"the run needs \d+ numbers, a lane has room for \d+"):
@@ -247,30 +249,39 @@ class PythonPolicy:
     def choose(self, features: np.ndarray, i: int) -> int:
         return 0
 
-    def learn(self, *lesson: float) -> None: ...
+    def learn(self, *sums: float) -> None: ...
     def end_generation(self) -> None: ...
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Lanes([]), "specs must hold at least one run, got none"),
-        (lambda: Lanes([spec()], threads=0), "threads must be at least 1, got 0"),
-        (lambda: Lanes([spec(policy=PythonPolicy())]), "policy must be a compiled one to run in lanes, got .*Python"),
-        (lambda: Lanes([spec()]).act([4]), r"actions must be one operator number per lane \(1 lanes\), got \[4\]"),
-        (lambda: Lanes([spec()]).act([-1]), r"actions must be one operator number .* got \[-1\]"),
-        (lambda: Lanes([spec()]).act([1.5]), r"actions must be one operator number .* got \[1.5\]"),
-        (lambda: Lanes([spec()]).act([0, 0]), r"actions must be one operator number .* got \[0, 0\]"),
-        (lambda: Lanes([spec()]).record(-1), "decisions must be at least 0, got -1"),
-        (lambda: Lanes([spec(), spec(portfolio=PAIR)]).record(5), "portfolios of one size .* got widths"),
-        (lambda: Lanes([spec(observe=False)]).observe(), "must be observed .* observe=True"),
-        (lambda: Lanes([spec(observe=False, policy=softmax_policy(np.zeros((4, 1))))]).observe(), "must be observed"),
+        (lambda: VectorizedRuns([]), "specs must hold at least one run, got none"),
+        (lambda: VectorizedRuns([spec()], threads=0), "threads must be at least 1, got 0"),
         (
-            lambda: Lanes([spec(config=DEConfig(budget=200, updating="deferred"))]).record(3),
+            lambda: VectorizedRuns([spec(policy=PythonPolicy())]),
+            "policy must be a compiled one to run in lanes, got .*Python",
+        ),
+        (
+            lambda: VectorizedRuns([spec()]).act([4]),
+            r"actions must be one operator number per lane \(1 lanes\), got \[4\]",
+        ),
+        (lambda: VectorizedRuns([spec()]).act([-1]), r"actions must be one operator number .* got \[-1\]"),
+        (lambda: VectorizedRuns([spec()]).act([1.5]), r"actions must be one operator number .* got \[1.5\]"),
+        (lambda: VectorizedRuns([spec()]).act([0, 0]), r"actions must be one operator number .* got \[0, 0\]"),
+        (lambda: VectorizedRuns([spec()]).record(-1), "decisions must be at least 0, got -1"),
+        (lambda: VectorizedRuns([spec(), spec(portfolio=PAIR)]).record(5), "portfolios of one size .* got widths"),
+        (lambda: VectorizedRuns([spec(observe=False)]).observe(), "must be observed .* observe=True"),
+        (
+            lambda: VectorizedRuns([spec(observe=False, policy=softmax_policy(np.zeros((4, 1))))]).observe(),
+            "must be observed",
+        ),
+        (
+            lambda: VectorizedRuns([spec(config=DEConfig(budget=200, updating="deferred"))]).record(3),
             "updating must be 'sequential' .* got 'deferred'",
         ),
         (
-            lambda: Lanes([spec(config=DEConfig(budget=200, updating="deferred"))]).act([0]),
+            lambda: VectorizedRuns([spec(config=DEConfig(budget=200, updating="deferred"))]).act([0]),
             "updating must be 'sequential' .* got 'deferred'",
         ),
     ],
@@ -283,7 +294,7 @@ def test_wrong_input(make: Any, message: str) -> None:
 def test_a_policy_that_chooses_outside_of_the_portfolio() -> None:
     wrong = load_policy("de4")
     wrong.setup[0] = 7.0
-    lanes = Lanes([spec(policy=wrong)], threads=1)
+    lanes = VectorizedRuns([spec(policy=wrong)], threads=1)
     with pytest.raises(ValueError, match="chose an operator that is not in the portfolio"):
         lanes.advance()
 
@@ -319,7 +330,7 @@ def test_a_python_exception_passes_unchanged_and_the_run_goes_on(
     config = DEConfig(population_size=7, budget=60, updating=updating)
     fragile = Fragile(error, at={3, 20, 21, 60})
     run, steady = spec(problem=problem(2, fragile), config=config), spec(config=config)
-    lanes = Lanes([run, steady], threads=threads)
+    lanes = VectorizedRuns([run, steady], threads=threads)
     for failures in range(1, 5):
         with pytest.raises(type(error)) as raised:
             lanes.advance()
@@ -327,7 +338,7 @@ def test_a_python_exception_passes_unchanged_and_the_run_goes_on(
         assert fragile.calls == (3, 20, 21, 60)[failures - 1]
     lanes.advance()
     assert fragile.calls == 64
-    undisturbed = Lanes([steady], threads=1)
+    undisturbed = VectorizedRuns([steady], threads=1)
     undisturbed.advance()
     for lane in (0, 1):
         assert digest(lanes.arenas[lane], steady) == digest(undisturbed.arenas[0], steady)
@@ -335,7 +346,7 @@ def test_a_python_exception_passes_unchanged_and_the_run_goes_on(
 
 def test_only_the_first_of_two_errors_is_raised() -> None:
     breakable = [Fragile(OwnError("a"), {5}), Fragile(OSError("b"), {5})]
-    lanes = Lanes([spec(problem=problem(2, one)) for one in breakable], threads=2)
+    lanes = VectorizedRuns([spec(problem=problem(2, one)) for one in breakable], threads=2)
     with pytest.raises((OwnError, OSError)):
         lanes.advance()
     lanes.advance()
@@ -350,7 +361,7 @@ def test_the_other_lanes_run_when_some_fail(threads: int) -> None:
         spec(problem=problem(2, Fragile(failing[k], {20})), repeat=k) if k in failing else spec(repeat=k)
         for k in range(7)
     ]
-    lanes = Lanes(specs, threads=threads)
+    lanes = VectorizedRuns(specs, threads=threads)
     with pytest.raises(OwnError) as raised:
         lanes.advance()
     assert any(raised.value is error for error in errors)
@@ -360,20 +371,20 @@ def test_the_other_lanes_run_when_some_fail(threads: int) -> None:
 
 
 @njit(nogil=True)
-def count_lanes(arenas, turn, counts):
+def count_lanes(arenas, turn, counters):
     for _ in range(len(arenas)):
-        lane = next_lane(turn)
+        lane = next_run(turn)
         if lane >= len(arenas):
             break
-        counts[lane] += 1
+        counters[lane] += 1
 
 
 @pytest.mark.parametrize("threads", [1, 2, 8])
 def test_threads_do_every_lane_exactly_once(threads: int) -> None:
-    lanes, counts = Lanes([spec(repeat=k) for k in range(37)], threads=threads), np.zeros(37, dtype=np.int64)
+    lanes, counters = VectorizedRuns([spec(repeat=k) for k in range(37)], threads=threads), np.zeros(37, dtype=np.int64)
     for _ in range(300):
-        lanes.each(count_lanes, counts)
-    assert counts.tolist() == [300] * 37
+        lanes.each(count_lanes, counters)
+    assert counters.tolist() == [300] * 37
 
 
 def test_a_kernel_that_fails_without_a_turn_is_not_called_forever() -> None:
@@ -386,7 +397,7 @@ def test_a_kernel_that_fails_without_a_turn_is_not_called_forever() -> None:
     for threads in (1, 4):
         calls.clear()
         with pytest.raises(OwnError, match="before any lane"):
-            Lanes([spec(repeat=k) for k in range(9)], threads=threads).each(broken)
+            VectorizedRuns([spec(repeat=k) for k in range(9)], threads=threads).each(broken)
         assert calls == [0] * threads
 
 
@@ -401,7 +412,7 @@ def test_an_exception_of_a_direct_call() -> None:
 
 
 def test_a_wrong_return_value_names_itself() -> None:
-    lanes = Lanes([spec(problem=problem(2, lambda x: "much"))], threads=1)
+    lanes = VectorizedRuns([spec(problem=problem(2, lambda x: "much"))], threads=1)
     with pytest.raises(ValueError, match="fun must return one number, got 'much'"):
         lanes.advance()
 
@@ -416,15 +427,15 @@ def raising(x):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_compiled_exception_passes_unchanged(threads: int) -> None:
     runs = [spec(problem=problem(2, raising), seed=11), spec(seed=11)]
-    lanes = Lanes(runs, threads=threads)
+    lanes = VectorizedRuns(runs, threads=threads)
     with pytest.raises(ArithmeticError) as raised:
         lanes.advance()
     assert raised.value.args == ("x is too far right", 17)
     stopped_at = lanes.evaluations[0]
     assert stopped_at < 100
-    search = lanes.episodes[0].search
-    points = search.trials if search.counts[Count.INITIALISED] else search.parents
-    points[search.counts[Count.TOLD], 0] = 3.0  # out of the way: the run can go on
+    de_state = lanes.episodes[0].de_state
+    points = de_state.trials if de_state.counters[Counter.INITIALISED] else de_state.parents
+    points[de_state.counters[Counter.TOLD], 0] = 3.0  # out of the way: the run can go on
     lanes.advance(int(stopped_at) + 1)
     assert lanes.evaluations[0] == stopped_at + 1
 

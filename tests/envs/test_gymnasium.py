@@ -14,8 +14,8 @@ from gymnasium.error import ResetNeeded  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 
-from deddqn import BEYOND, DEConfig, EpisodeSpec, Lanes, Portfolio, Problem, load_policy, minimize  # noqa: E402
-from deddqn.de.state import Count  # noqa: E402
+from deddqn import EXTENDED, DEConfig, Portfolio, Problem, RunSpec, VectorizedRuns, load_policy, minimize  # noqa: E402
+from deddqn.de.state import Counter  # noqa: E402
 from deddqn.envs.gymnasium import ENV_ID, DEEnv, DEVectorEnv  # noqa: E402
 from deddqn.features.layout import TABLE_1, feature_names, n_features  # noqa: E402
 from deddqn.problems import get  # noqa: E402
@@ -28,7 +28,7 @@ TWO = ["rand/1", ("curr-to-rand/1", 0.7, 0.9)]
 def recorded(problem: str, seed: int, reward: str = "R2", portfolio: Any = None, repeat: int = 0) -> Any:
     """A run of the random policy through the lanes: its states, actions and rewards."""
     more = {} if portfolio is None else {"portfolio": Portfolio(portfolio)}
-    spec = EpisodeSpec(
+    spec = RunSpec(
         problem=get(problem),
         policy=load_policy("random"),
         config=DEConfig(**SMALL),
@@ -38,7 +38,7 @@ def recorded(problem: str, seed: int, reward: str = "R2", portfolio: Any = None,
         observe=True,
         **more,
     )
-    lanes = Lanes([spec], threads=1)
+    lanes = VectorizedRuns([spec], threads=1)
     return lanes.record(DECISIONS), lanes
 
 
@@ -63,7 +63,7 @@ def test_replayed_actions_give_the_recorded_run(problem: str, reward: str, portf
     assert info["best_value"] == lanes.best_values[0]
     assert info["error"] == lanes.errors[0]
     assert np.array_equal(info["strategy_counts"], lanes.strategy_counts[0])
-    assert np.array_equal(info["best_point"], lanes.episodes[0].search.best_point)
+    assert np.array_equal(info["best_point"], lanes.episodes[0].de_state.best_point)
     assert info["problem"] == problem
 
 
@@ -71,19 +71,19 @@ def test_replayed_actions_give_the_recorded_run(problem: str, reward: str, portf
 def test_beyond_the_paper(more: dict[str, Any]) -> None:
     """A population that shrinks or begins anew, twelve operators: the recorded run again."""
     settings = {"population_size": 20, "budget": 400, "final_population": 8, **more}
-    spec = EpisodeSpec(
+    spec = RunSpec(
         problem=get("cec2005:F1/d2"),
         policy=load_policy("random"),
-        portfolio=BEYOND,
+        portfolio=EXTENDED,
         config=DEConfig(**settings, target_error=0.0),
         seed=3,
         observe=True,
     )
-    lanes = Lanes([spec], threads=1)
+    lanes = VectorizedRuns([spec], threads=1)
     record = lanes.record(500)
-    restarts, made = int(lanes.episodes[0].search.counts[Count.RESTARTS]), int(record.made[0])
+    restarts, made = int(lanes.episodes[0].de_state.counters[Counter.RESTARTS]), int(record.made[0])
     assert (restarts > 0) == bool(more) and (made == 380) == (not more)
-    env = gymnasium.make(ENV_ID, problem="cec2005:F1/d2", portfolio="beyond", target_error=0.0, **settings)
+    env = gymnasium.make(ENV_ID, problem="cec2005:F1/d2", portfolio="extended", target_error=0.0, **settings)
     state, _ = env.reset(seed=3)
     assert state.size == n_features(12) and env.action_space.n == 12
     for k in range(made):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from deddqn import EpisodeSpec, Lanes, load_policy
+from deddqn import RunSpec, VectorizedRuns, load_policy
 from deddqn.baselines import checkpoints
-from deddqn.de import BEYOND, DEConfig
+from deddqn.de import EXTENDED, DEConfig
 from deddqn.experiments import Store, compare, experiment, run_experiment
 from deddqn.experiments.jobs import generator_at
 from deddqn.experiments.methods import policy_fingerprint
@@ -37,10 +37,10 @@ def finished(tmp_path_factory):
 def test_a_run_of_the_comparison_is_a_run_of_the_engine(finished):
     frame = Store(finished).read()
     row = frame[(frame.method == "random") & (frame.problem == PROBLEMS[1]) & (frame.repeat == 2)].iloc[0]
-    spec = EpisodeSpec(
+    spec = RunSpec(
         problem=get(PROBLEMS[1]), policy=load_policy("random"), config=DEConfig(budget=730), seed=0, repeat=2
     )
-    lanes = Lanes([spec], threads=1)
+    lanes = VectorizedRuns([spec], threads=1)
     for evaluations, best in zip(row.checkpoints, row.best, strict=True):
         lanes.advance(int(evaluations))
         assert lanes.best_values[0] == best
@@ -49,19 +49,21 @@ def test_a_run_of_the_comparison_is_a_run_of_the_engine(finished):
     assert list(row.checkpoints) == checkpoints(730).tolist()
     counts = row.strategy_counts.reshape(-1, 4)
     assert counts.sum(axis=1).tolist() == [100] * 6 + [30]
-    assert counts.sum(axis=0).tolist() == lanes.episodes[0].search.applications.tolist()
+    assert counts.sum(axis=0).tolist() == lanes.episodes[0].de_state.applications.tolist()
 
 
 def test_a_policy_with_settings_of_its_own_is_run_with_them(tmp_path):
     weights, own = np.random.default_rng(1).normal(size=(12, 8)), {"final_population": 10}
-    policy = softmax_policy(weights, name="own", portfolio=BEYOND, de=own)
+    policy = softmax_policy(weights, name="own", portfolio=EXTENDED, de=own)
     compare([policy], PROBLEMS[:1], runs=1, budget=730, out=tmp_path)
     row = Store(tmp_path).read().iloc[0]
     config = DEConfig(budget=730, **own)
-    lanes = Lanes([EpisodeSpec(problem=get(PROBLEMS[0]), policy=policy, portfolio=BEYOND, config=config)], threads=1)
+    lanes = VectorizedRuns(
+        [RunSpec(problem=get(PROBLEMS[0]), policy=policy, portfolio=EXTENDED, config=config)], threads=1
+    )
     lanes.advance()
     assert row.error == lanes.errors[0] and row.strategy_counts.sum() == 630
-    marks = {policy_fingerprint(softmax_policy(weights, portfolio=BEYOND, de=de)) for de in (own, {}, {"pbest": 0.2})}
+    marks = {policy_fingerprint(softmax_policy(weights, portfolio=EXTENDED, de=de)) for de in (own, {}, {"pbest": 0.2})}
     assert len(marks) == 3
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from deddqn.de import DEConfig, Portfolio
 from deddqn.features.layout import AT, n_features
 from deddqn.policies import CompiledPolicy, network_policy, softmax_policy
-from deddqn.policies.softmax import FACTS, N_FACTS
+from deddqn.policies.softmax import INPUTS, N_INPUTS
 
 SMALL = DEConfig(population_size=20, budget=1000)
 
@@ -31,15 +31,15 @@ def worst_stay() -> CompiledPolicy:
 
 def _by_rank(portfolio: Portfolio, slope: float, limit: float) -> CompiledPolicy:
     """Operator 0 for ranks above the limit, or below it if the slope is negative."""
-    weights = np.zeros((2, N_FACTS))
-    weights[0, FACTS.index("rank")], weights[0, FACTS.index("constant")] = slope, -limit * slope
+    weights = np.zeros((2, N_INPUTS))
+    weights[0, INPUTS.index("rank")], weights[0, INPUTS.index("constant")] = slope, -limit * slope
     return softmax_policy(weights, portfolio=portfolio, name="by-rank")
 
 
-def picking(foresight: int, portfolio: Portfolio) -> CompiledPolicy:
+def picking(n_candidates: int, portfolio: Portfolio) -> CompiledPolicy:
     """All operators alike, and of several trials the one that looks best: better than one trial of them at random."""
-    weights = np.zeros((len(portfolio), N_FACTS))
-    return softmax_policy(weights, portfolio=portfolio, name="picking", de={"foresight": foresight})
+    weights = np.zeros((len(portfolio), N_INPUTS))
+    return softmax_policy(weights, portfolio=portfolio, name="picking", de={"n_candidates": n_candidates})
 
 
 def by_budget(limit: float = 0.5) -> CompiledPolicy:

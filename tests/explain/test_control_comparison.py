@@ -75,7 +75,7 @@ def test_runs_that_end_in_their_first_population_have_shares_too():
 
 
 def test_watching_changes_nothing():
-    for name in ("searched", "ddqn-r2", "rec-pm"):
+    for name in ("softmax", "ddqn-r2", "rec-pm"):
         policy, ground = load_policy(name), Ground(repeats=3, config=SMALL)
         lanes = ground.lanes(policy, WHERE[PROBLEMS[1]], 7)
         made = sum(len(taken.choices) for taken in decisions(lanes))
@@ -127,7 +127,7 @@ class Uncompiled:
 @pytest.mark.parametrize(
     ("policy", "problems", "settings", "message"),
     [
-        ("serched", PROBLEMS, {}, "did you mean 'searched'"),
+        ("serched", PROBLEMS, {}, "did you mean 'softmax'"),
         (Uncompiled(), PROBLEMS, {}, "policy must be a compiled one"),
         (3, PROBLEMS, {}, "policy must be a name, a path or an object"),
         ("random", [], {}, "at least one problem"),
@@ -148,14 +148,14 @@ def test_picking_beats_one_trial_of_the_same_moves():
     sphere = Problem.from_function(lambda x: float(x @ x), [(-5, 5)] * 10, optimum=0.0, name="sphere")
     policy = picking(8, PAPER)
     config = config_for(policy.de, population_size=50, budget=1500)
-    assert config.foresight == 8
+    assert config.n_candidates == 8
     found = against_own_shares(policy, sphere, repeats=20, config=config, first=0)
     assert [result.verdict for result in found.contest.results] == ["win"]
     assert np.median(found.policy_errors["sphere"]) < 0.05 * np.median(found.control_errors["sphere"])
     control = own_shares(policy.name, found.shares, Ground(repeats=20, config=config))["sphere"]
-    for foresight in (8, 1):
-        lanes = Ground(repeats=20, config=replace(config, foresight=foresight)).lanes(control, sphere, 0)
-        assert not any(spec.picks for spec in lanes.specs)
+    for n_candidates in (8, 1):
+        lanes = Ground(repeats=20, config=replace(config, n_candidates=n_candidates)).lanes(control, sphere, 0)
+        assert not any(spec.prescreens for spec in lanes.specs)
         lanes.advance()
         np.testing.assert_array_equal(lanes.errors, found.control_errors["sphere"])
     np.testing.assert_allclose(found.shares["sphere"].mean(axis=0), 0.25, atol=0.05)
@@ -168,7 +168,7 @@ def test_a_policy_that_picks_from_one_trial_ties_with_its_shares():
 
 
 def test_watching_a_policy_that_picks_changes_nothing():
-    policy, ground = picking(4, PAPER), Ground(repeats=3, config=replace(SMALL, foresight=4))
+    policy, ground = picking(4, PAPER), Ground(repeats=3, config=replace(SMALL, n_candidates=4))
     lanes = ground.lanes(policy, WHERE[PROBLEMS[1]], 7)
     assert sum(len(taken.choices) for taken in decisions(lanes)) == 3 * 980
     np.testing.assert_array_equal(lanes.errors, ground.errors(policy, WHERE[PROBLEMS[1]], 7))

@@ -42,7 +42,7 @@ def page(explained, tmp_path_factory):
 
 
 def test_progress_is_told_step_by_step():
-    request, told = Request(policy="searched", **{**SETTINGS, "repeats": 1}), []
+    request, told = Request(policy="softmax", **{**SETTINGS, "repeats": 1}), []
     explain(request, told.append)
     assert len(told) == request.steps == 2 * (1 + 1 + 4 + 3)
     assert "own shares of searched on cec2005:F6/d10" in told
@@ -126,7 +126,7 @@ def test_a_policy_file_of_another_portfolio(tmp_path):
 
 
 def test_without_controls(tmp_path):
-    found = explain(Request(policy="searched", control=False, **SETTINGS))
+    found = explain(Request(policy="softmax", control=False, **SETTINGS))
     assert found.contests == ()
     text = write_page(found, tmp_path).read_text()
     assert "The controls were not played" in text and "--no-control" in text
@@ -165,7 +165,7 @@ def test_damaged_data_are_refused(tmp_path, content, message):
 
 def test_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main(["explain", "searched", *ARGUMENTS]) == 0
+    assert main(["explain", "softmax", *ARGUMENTS]) == 0
     out = capsys.readouterr().out
     assert "own shares played at random" in out.replace("\n", " ")
     assert "open out/explain/searched/index.html" in out
@@ -177,7 +177,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     ("arguments", "message"),
     [
         (["explain"], "policy must be given"),
-        (["explain", "serched"], "did you mean 'searched'?"),
+        (["explain", "serched"], "did you mean 'softmax'?"),
         (["explain", "random", "--problems", "cec2005:F1/d11"], "dimension must be one of 2, 10, 30, 50, got 11"),
         (["explain", "random", "--repeats", "0"], "repeats must be at least 1, got 0"),
         (["explain", "random", "--states", "0"], "states must be at least 1, got 0"),

@@ -6,10 +6,10 @@ import pytest
 from deddqn.explain import Ground, permutation_importance
 from deddqn.explain.decision_summary import STAGNATION_EDGES, cell_of, picture_of
 from deddqn.explain.decisions import decisions
-from deddqn.explain.policy_inputs import fact_groups, sight_of, table_1_groups, why_blind
+from deddqn.explain.policy_inputs import input_groups, sight_of, table_1_groups, why_blind
 from deddqn.features.layout import AT, n_features
 from deddqn.policies import load_policy, mixture, softmax_policy
-from deddqn.policies.softmax import FACTS, N_FACTS
+from deddqn.policies.softmax import INPUTS, N_INPUTS
 from deddqn.problems import get
 from tests.explain.rigged import SMALL, WIDE_AND_FINE, best_are_refined, by_budget
 
@@ -47,14 +47,14 @@ def test_only_the_feature_that_decides_matters():
 
 
 def test_what_is_constant_on_a_problem_matters_only_between_problems():
-    weights = np.zeros((2, N_FACTS))
-    weights[0, FACTS.index("dimension")], weights[0, FACTS.index("constant")] = 1000.0, -500.0
+    weights = np.zeros((2, N_INPUTS))
+    weights[0, INPUTS.index("dimension")], weights[0, INPUTS.index("constant")] = 1000.0, -500.0
     policy = softmax_policy(weights, portfolio=WIDE_AND_FINE)
     rng = np.random.default_rng(0)
-    inputs = rng.random((1000, N_FACTS))
-    inputs[:, FACTS.index("constant")] = 1.0
+    inputs = rng.random((1000, N_INPUTS))
+    inputs[:, INPUTS.index("constant")] = 1.0
     problems = np.repeat([0, 1], 500)
-    inputs[:, FACTS.index("dimension")] = np.array([1 / 3, 1.0])[problems]
+    inputs[:, INPUTS.index("dimension")] = np.array([1 / 3, 1.0])[problems]
     found = importance(policy, inputs, problems)
     assert found["dimension"].changed == pytest.approx(0.5, abs=0.05)
     assert found["dimension"].changed_within == 0.0
@@ -63,10 +63,10 @@ def test_what_is_constant_on_a_problem_matters_only_between_problems():
 
 def test_draws_that_must_change_by_hand():
     """Two states with probabilities .8/.2 and .4/.6: swapped, four draws in ten must change."""
-    weights = np.zeros((2, N_FACTS))
-    stagnation = FACTS.index("stagnation")
+    weights = np.zeros((2, N_INPUTS))
+    stagnation = INPUTS.index("stagnation")
     weights[0, 0], weights[0, stagnation] = np.log(4.0), np.log(2.0 / 3.0) - np.log(4.0)
-    inputs = np.zeros((2, N_FACTS))
+    inputs = np.zeros((2, N_INPUTS))
     inputs[:, 0], inputs[1, stagnation] = 1.0, 1.0
     policy = softmax_policy(weights, portfolio=WIDE_AND_FINE)
     sight = sight_of(policy, 2)
@@ -89,7 +89,7 @@ def test_a_network_plays_the_highest_of_the_values_that_are_shown():
 
 
 def test_a_softmax_policy_draws_with_the_probabilities_that_are_shown():
-    policy = load_policy("searched")
+    policy = load_policy("softmax")
     sight = sight_of(policy, 4)
     expected, played = np.zeros(4), np.zeros(4)
     for taken in decisions(Ground(repeats=10, config=SMALL).lanes(policy, PROBLEM, 0), sight):
@@ -106,16 +106,16 @@ def test_facts_are_those_of_the_decision():
     sight = sight_of(policy, 2)
     ground = Ground(repeats=1, portfolio=WIDE_AND_FINE, config=SMALL)
     (taken,) = decisions(ground.lanes(policy, PROBLEM, 0), sight)
-    ranks = taken.inputs[:, FACTS.index("rank")]
+    ranks = taken.inputs[:, INPUTS.index("rank")]
     np.testing.assert_array_equal(taken.choices, np.where(ranks > 0.08, 0, 1))
     assert sorted(ranks[-20:].tolist()) == pytest.approx(np.linspace(0, 1, 20))
 
 
 def test_facts_are_grouped_by_what_belongs_together():
-    groups = {group.name: group for group in fact_groups()}
-    assert [groups[name].columns for name in FACTS] == [(k,) for k in range(N_FACTS)]
+    groups = {group.name: group for group in input_groups()}
+    assert [groups[name].columns for name in INPUTS] == [(k,) for k in range(N_INPUTS)]
     assert groups["progress with its square"].columns == (1, 2)
-    assert len(groups) == N_FACTS + 1
+    assert len(groups) == N_INPUTS + 1
 
 
 @pytest.mark.parametrize(

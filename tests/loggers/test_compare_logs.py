@@ -123,14 +123,14 @@ def test_iohinspector_reads_the_logs_of_the_command(tmp_path: Path, capsys: pyte
 
 
 def test_runs_joined_are_what_one_observer_writes(tmp_path: Path) -> None:
-    from deddqn import DEConfig, EpisodeSpec, load_policy
+    from deddqn import DEConfig, RunSpec, load_policy
     from deddqn.loggers.coco import log_with_coco
     from deddqn.problems import get
 
     compare(["de3"], PROBLEMS[:3], runs=2, budget=150, out=tmp_path / "e", logs=[CocoLog()], workers=1)
     policy, config = load_policy("de3"), DEConfig(budget=150)
     specs = [
-        EpisodeSpec(problem=get(name), policy=policy, config=config, repeat=repeat)
+        RunSpec(problem=get(name), policy=policy, config=config, repeat=repeat)
         for name in PROBLEMS[:3]
         for repeat in range(2)
     ]

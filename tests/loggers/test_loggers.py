@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deddqn import DEConfig, EpisodeSpec, Lanes, load_policy
+from deddqn import DEConfig, RunSpec, VectorizedRuns, load_policy
 from deddqn.engine.run import Run
 from deddqn.loggers.ioh_files import write_ioh_logs
 from deddqn.loggers.problem_id import place_of
@@ -24,12 +24,12 @@ from tests.loggers.ioh_reader import read_ioh
 SMALL = DEConfig(population_size=10, budget=300)
 
 
-def spec_of(problem: str, repeat: int = 0, **more: Any) -> EpisodeSpec:
-    return EpisodeSpec(problem=get(problem), policy=load_policy("random"), repeat=repeat, **{"config": SMALL, **more})
+def spec_of(problem: str, repeat: int = 0, **more: Any) -> RunSpec:
+    return RunSpec(problem=get(problem), policy=load_policy("random"), repeat=repeat, **{"config": SMALL, **more})
 
 
-def best_of(spec: EpisodeSpec) -> float:
-    lanes = Lanes([spec], threads=1)
+def best_of(spec: RunSpec) -> float:
+    lanes = VectorizedRuns([spec], threads=1)
     lanes.advance()
     return float(lanes.best_values[0])
 
@@ -40,12 +40,12 @@ def test_a_seen_run_is_the_run(problem: str, updating: str) -> None:
     spec = spec_of(problem, config=DEConfig(population_size=10, budget=255, updating=updating))
     told: list[tuple[np.ndarray, float]] = []
     watched = replace(spec, problem=seen(spec.problem, lambda point, value: told.append((point, value))))
-    run, lanes = Run(watched), Lanes([spec], threads=1)
+    run, lanes = Run(watched), VectorizedRuns([spec], threads=1)
     run.advance(255)
     lanes.advance()
     assert len(told) == run.evaluations == 255
     assert min(value for _, value in told) == run.best_value == lanes.best_values[0]
-    assert np.array_equal(run.search.parents, lanes.episodes[0].search.parents)
+    assert np.array_equal(run.de_state.parents, lanes.episodes[0].de_state.parents)
 
 
 def test_a_seen_problem_is_the_problem() -> None:
@@ -96,7 +96,7 @@ def test_ioh_logs_any_optimiser_that_takes_a_problem(tmp_path: Path) -> None:
         points = np.random.default_rng(0).uniform(-5, 5, (40, 3))
         values = [problem(point) for point in points]
         assert values == [get("bbob:f1/i1/d3")(point) for point in points]
-        spec = EpisodeSpec(problem=log.attach(get("cec2005:F1/d10")), policy=load_policy("random"), config=SMALL)
+        spec = RunSpec(problem=log.attach(get("cec2005:F1/d10")), policy=load_policy("random"), config=SMALL)
         assert best_of(spec) == best_of(spec_of("cec2005:F1/d10"))
     read = read_ioh(log.folder)
     assert read["bbob_f1", 3, 1, 0][0]["evals"] == 40

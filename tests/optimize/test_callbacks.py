@@ -22,7 +22,7 @@ def test_style_of_x_and_convergence():
     def note(xk, convergence):
         seen.append((xk, convergence))
 
-    result = minimize(bowl, BOX, policy="searched", callback=note, tol=1e-9, **SMALL)
+    result = minimize(bowl, BOX, policy="softmax", callback=note, tol=1e-9, **SMALL)
     assert len(seen) == 7 and np.array_equal(seen[-1][0], result.x)
     assert all(0 < convergence < 1 for _, convergence in seen)
     assert bowl(seen[0][0]) >= bowl(seen[-1][0])
@@ -34,12 +34,12 @@ def test_style_of_intermediate_results():
     def note(intermediate_result):
         seen.append(intermediate_result)
 
-    result = minimize(bowl, BOX, policy="searched", callback=note, **SMALL)
+    result = minimize(bowl, BOX, policy="softmax", callback=note, **SMALL)
     assert all(isinstance(found, OptimizeResult) for found in seen)
     assert [found.nfev for found in seen] == [20, 40, 60, 80, 100, 120, 130]
     assert seen[-1].fun == result.fun and seen[0].population.shape == (20, 4)
     seen[0].population[:] = 0  # a copy: the search does not care
-    assert_same(result, minimize(bowl, BOX, policy="searched", callback=lambda xk, convergence: None, **SMALL))
+    assert_same(result, minimize(bowl, BOX, policy="softmax", callback=lambda xk, convergence: None, **SMALL))
 
 
 def raising(*args, **kwargs):

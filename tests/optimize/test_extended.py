@@ -8,19 +8,19 @@ import pytest
 from safetensors.numpy import save_file
 
 import deddqn
-from deddqn import BEYOND, DEConfig, EpisodeSpec, Lanes, Optimizer, Problem, minimize
+from deddqn import EXTENDED, DEConfig, Optimizer, Problem, RunSpec, VectorizedRuns, minimize
 from deddqn.de.config import OWN_SETTINGS, config_for
 from deddqn.policies import PolicyFileError, load_policy, save_softmax, softmax_policy
 from deddqn.policies.files import read_policy_file
-from deddqn.policies.softmax import N_FACTS
+from deddqn.policies.softmax import N_INPUTS
 from deddqn.problems import get
 from tests.optimize.objectives import BOX, Learner, assert_same, bowl, by_ask_and_tell, jitted_bowl, random_network
 
-WEIGHTS = np.random.default_rng(5).normal(size=(12, N_FACTS))
-RUN = {"portfolio": "beyond", "maxfun": 420, "population_size": 30, "final_population": 8, "rng": 7}
-RUNS = {"shrinking": RUN, "restarting": {**RUN, "restart_tolerance": 0.3, "restart_reserve": 0.3}}
+WEIGHTS = np.random.default_rng(5).normal(size=(12, N_INPUTS))
+RUN = {"portfolio": "extended", "maxfun": 420, "population_size": 30, "final_population": 8, "rng": 7}
+RUNS = {"shrinking": RUN, "restarting": {**RUN, "restart_tolerance": 0.3, "restart_final_fraction": 0.3}}
 MOVES = deddqn.Portfolio([("cma", 1.0, 1.0), ("curr-to-pbest/1", 0.5, 0.5, "F+CR"), ("rand/1", 0.5, 0.9)])
-FORESIGHT = {**RUNS["restarting"], "portfolio": MOVES, "foresight": 3}
+FORESIGHT = {**RUNS["restarting"], "portfolio": MOVES, "n_candidates": 3}
 
 
 class Wrapped:
@@ -29,7 +29,7 @@ class Wrapped:
     name, needs_features = "wrapped", True
 
     def __init__(self, inner=None):
-        self.inner = softmax_policy(WEIGHTS, portfolio=BEYOND) if inner is None else inner
+        self.inner = softmax_policy(WEIGHTS, portfolio=EXTENDED) if inner is None else inner
 
     def __getattr__(self, name):
         if name in ("reset", "choose", "learn", "end_generation", "renumber"):
@@ -39,8 +39,8 @@ class Wrapped:
 
 POLICIES = {
     "random": lambda: "random",
-    "softmax": lambda: softmax_policy(WEIGHTS, portfolio=BEYOND),
-    "network": lambda: random_network(portfolio=BEYOND),
+    "softmax": lambda: softmax_policy(WEIGHTS, portfolio=EXTENDED),
+    "network": lambda: random_network(portfolio=EXTENDED),
     "python": Learner,
 }
 
@@ -62,22 +62,22 @@ def test_all_faces_give_the_same_run(kind, settings):
 
 @pytest.mark.parametrize("settings", RUNS.values(), ids=RUNS)
 def test_lanes_and_python_policies_drive_the_same_run(settings):
-    result = minimize(bowl, BOX, policy=softmax_policy(WEIGHTS, portfolio=BEYOND), **settings)
+    result = minimize(bowl, BOX, policy=softmax_policy(WEIGHTS, portfolio=EXTENDED), **settings)
     assert_same(result, minimize(bowl, BOX, policy=Wrapped(), **settings))
-    names = ("population_size", "final_population", "restart_tolerance", "restart_reserve")
+    names = ("population_size", "final_population", "restart_tolerance", "restart_final_fraction")
     config = DEConfig(budget=420, **{name: settings[name] for name in names if name in settings})
-    spec = EpisodeSpec(
+    spec = RunSpec(
         problem=Problem.from_function(bowl, BOX),
-        policy=softmax_policy(WEIGHTS, portfolio=BEYOND),
-        portfolio=BEYOND,
+        policy=softmax_policy(WEIGHTS, portfolio=EXTENDED),
+        portfolio=EXTENDED,
         config=config,
         seed=7,
     )
-    lanes = Lanes([spec, spec], threads=2)
+    lanes = VectorizedRuns([spec, spec], threads=2)
     lanes.advance()
     for episode in lanes.episodes:
-        np.testing.assert_array_equal(episode.search.parents[:8], result.population)
-        np.testing.assert_array_equal(episode.search.applications, result.strategy_counts)
+        np.testing.assert_array_equal(episode.de_state.parents[:8], result.population)
+        np.testing.assert_array_equal(episode.de_state.applications, result.strategy_counts)
 
 
 @pytest.mark.parametrize("updating", ["sequential", "deferred"])
@@ -129,7 +129,7 @@ def test_policies_that_do_not_pick_have_one_trial(kind):
         "python": Learner,
         "wrapped": lambda: Wrapped(picking()),
     }[kind]
-    one = {**FORESIGHT, "foresight": 1}
+    one = {**FORESIGHT, "n_candidates": 1}
     assert_same(minimize(bowl, BOX, policy=make(), **FORESIGHT), minimize(bowl, BOX, policy=make(), **one))
     assert minimize(bowl, BOX, policy=picking(), **FORESIGHT).fun != minimize(bowl, BOX, policy=picking(), **one).fun
 
@@ -139,23 +139,23 @@ def test_saved_at_any_moment_with_foresight(updating, tmp_path):
     """With the distribution of cma, and with the parents as the outlooks need them; and with a policy by name."""
     options = {**FORESIGHT, "updating": updating}
     check_saving(picking, options, tmp_path / "search.npz")
-    check_saving(lambda: "searched", {**options, "portfolio": "paper"}, tmp_path / "search.npz")
+    check_saving(lambda: "softmax", {**options, "portfolio": "paper"}, tmp_path / "search.npz")
 
 
 def test_foresight_is_the_policys_own_unless_given(tmp_path):
     path = tmp_path / "x.safetensors"
-    save_softmax(path, WEIGHTS[: len(MOVES)], portfolio=MOVES, de={"foresight": 3})
-    assert load_policy(path).de == {"foresight": 3}
+    save_softmax(path, WEIGHTS[: len(MOVES)], portfolio=MOVES, de={"n_candidates": 3})
+    assert load_policy(path).de == {"n_candidates": 3}
     settings = {"maxfun": 200, "population_size": 20, "rng": 3}
     own, three, one, four = (
-        minimize(bowl, BOX, policy=path, foresight=given, **settings) for given in (None, 3, 1, np.int64(4))
+        minimize(bowl, BOX, policy=path, n_candidates=given, **settings) for given in (None, 3, 1, np.int64(4))
     )
     assert_same(own, three)
-    assert_same(three, minimize(bowl, BOX, policy=picking(), portfolio=MOVES, foresight=3.0, **settings))
+    assert_same(three, minimize(bowl, BOX, policy=picking(), portfolio=MOVES, n_candidates=3.0, **settings))
     assert_same(one, minimize(bowl, BOX, policy=picking(), portfolio=MOVES, **settings))
     assert len({own.fun, one.fun, four.fun}) == 3
     with pytest.raises(ValueError, match="foresight must be at most 16 trials of a move, got 17"):
-        save_softmax(path, WEIGHTS[: len(MOVES)], portfolio=MOVES, de={"foresight": 17})
+        save_softmax(path, WEIGHTS[: len(MOVES)], portfolio=MOVES, de={"n_candidates": 17})
 
 
 def test_foresight_in_commands(tmp_path, capsys):
@@ -163,14 +163,14 @@ def test_foresight_in_commands(tmp_path, capsys):
     from deddqn.cli import main
 
     path, target = tmp_path / "x.safetensors", tmp_path / "result.json"
-    save_softmax(path, WEIGHTS[: len(MOVES)], portfolio=MOVES, de={"foresight": 2})
+    save_softmax(path, WEIGHTS[: len(MOVES)], portfolio=MOVES, de={"n_candidates": 2})
     options = ["--maxfun", "200", "--population-size", "20", "--seed", "3"]
     command = ["minimize", "cec2005:F6/d10", "--policy", str(path), *options]
     settings = {"policy": path, "maxfun": 200, "population_size": 20, "rng": 3}
-    for given, foresight in ([], None), (["--foresight", "3"], 3), (["--foresight", "1"], 1):
+    for given, n_candidates in ([], None), (["--foresight", "3"], 3), (["--foresight", "1"], 1):
         assert main([*command, *given, "--json", str(target)]) == 0
         found = json.loads(target.read_text())["fun"]
-        assert found == minimize(get("cec2005:F6/d10"), foresight=foresight, **settings).fun
+        assert found == minimize(get("cec2005:F6/d10"), n_candidates=n_candidates, **settings).fun
     capsys.readouterr()
     for wrong, message in (("0", "a whole number of at least 1, got 0"), ("17", "at most 16 trials of a move, got 17")):
         assert main([*command, "--foresight", wrong]) == 2
@@ -180,17 +180,21 @@ def test_foresight_in_commands(tmp_path, capsys):
 
 
 def saved(path, **changes):
-    save_softmax(path, WEIGHTS, portfolio=BEYOND, **{"de": {"population_size": 40, "final_population": 10}, **changes})
+    save_softmax(
+        path, WEIGHTS, portfolio=EXTENDED, **{"de": {"population_size": 40, "final_population": 10}, **changes}
+    )
     return path
 
 
 def test_a_policy_brings_its_settings(tmp_path):
     path = saved(tmp_path / "x.safetensors")
     policy = load_policy(path)
-    assert policy.de == {"population_size": 40, "final_population": 10} and policy.portfolio == BEYOND
+    assert policy.de == {"population_size": 40, "final_population": 10} and policy.portfolio == EXTENDED
     own = minimize(bowl, BOX, policy=path, maxfun=2000, rng=1)
-    said = {"population_size": 40, "final_population": 10, "portfolio": "beyond"}
-    assert_same(own, minimize(bowl, BOX, policy=softmax_policy(WEIGHTS, portfolio=BEYOND), maxfun=2000, rng=1, **said))
+    said = {"population_size": 40, "final_population": 10, "portfolio": "extended"}
+    assert_same(
+        own, minimize(bowl, BOX, policy=softmax_policy(WEIGHTS, portfolio=EXTENDED), maxfun=2000, rng=1, **said)
+    )
     assert own.population.shape == (10, 4)
     small = minimize(bowl, BOX, policy=path, maxfun=300, rng=1, population_size=8)
     assert small.population.shape == (8, 4)
@@ -209,8 +213,8 @@ def test_wrong_settings_in_a_policy_are_refused(tmp_path):
             saved(tmp_path / "x.safetensors", de=de)
         assert not (tmp_path / "x.safetensors").exists()
     path = saved(tmp_path / "x.safetensors")
-    tensors, facts = read_policy_file(path)
-    save_file(tensors, path, metadata={"deddqn": json.dumps({**facts, "de": {"pbest": 7}})})
+    tensors, outcome = read_policy_file(path)
+    save_file(tensors, path, metadata={"deddqn": json.dumps({**outcome, "de": {"pbest": 7}})})
     with pytest.raises(PolicyFileError, match=r"pbest must lie in \(0, 1\], got 7"):
         load_policy(path)
 
@@ -219,11 +223,11 @@ def test_a_network_keeps_its_settings_when_it_is_saved_with_a_search(tmp_path):
     from deddqn.policies import network_policy
     from deddqn.policies.policy_arrays import packed, unpacked
 
-    plain = random_network(portfolio=BEYOND)
+    plain = random_network(portfolio=EXTENDED)
     layers = [(np.zeros((12, 259)), np.zeros(12))]
-    policy = network_policy(*zip(*layers, strict=True), portfolio=BEYOND, de={"final_population": 10})
+    policy = network_policy(*zip(*layers, strict=True), portfolio=EXTENDED, de={"final_population": 10})
     again = unpacked(packed(policy))
-    assert again.de == {"final_population": 10} and again.portfolio == BEYOND
+    assert again.de == {"final_population": 10} and again.portfolio == EXTENDED
     assert unpacked(packed(plain)).de == {}
 
 
@@ -236,9 +240,9 @@ def test_settings_of_a_policy_and_those_given():
         pbest=0.2,
         archive=2.0,
         restart_tolerance=0.1,
-        restart_reserve=0.2,
+        restart_final_fraction=0.2,
         repair="midpoint",
-        foresight=4,
+        n_candidates=4,
     ).own_settings()
     assert tuple(own) == OWN_SETTINGS
     assert config_for(own, budget=5) == DEConfig(**own, budget=5)
@@ -247,16 +251,16 @@ def test_settings_of_a_policy_and_those_given():
 
 
 def test_f_and_cr_that_are_given_do_not_adapt():
-    entry = deddqn.Entry("rand/1", 0.5, 0.9, "F+CR")
+    entry = deddqn.Operator("rand/1", 0.5, 0.9, "F+CR")
     assert entry.with_constants() == entry
-    assert entry.with_constants(scale=0.7) == deddqn.Entry("rand/1", 0.7, 0.9, "CR")
-    assert entry.with_constants(0.7, 0.2) == deddqn.Entry("rand/1", 0.7, 0.2)
-    assert BEYOND.names[0] == "curr-to-pbest/1 F~0.5 CR~0.9" and BEYOND.names[-1] == "gauss"
-    assert deddqn.Portfolio(BEYOND.values) == BEYOND and len(set(BEYOND.names)) == len(BEYOND) == 12
+    assert entry.with_constants(scale=0.7) == deddqn.Operator("rand/1", 0.7, 0.9, "CR")
+    assert entry.with_constants(0.7, 0.2) == deddqn.Operator("rand/1", 0.7, 0.2)
+    assert EXTENDED.names[0] == "curr-to-pbest/1 F~0.5 CR~0.9" and EXTENDED.names[-1] == "gauss"
+    assert deddqn.Portfolio(EXTENDED.values) == EXTENDED and len(set(EXTENDED.names)) == len(EXTENDED) == 12
 
 
 def test_the_best_policy_gives_way_to_another_portfolio():
     paper = minimize(bowl, BOX, **{**RUN, "portfolio": "paper"})
     assert paper.policy == "random" and len(paper.strategies) == 4
     own = minimize(bowl, BOX, **RUN)
-    assert own.policy == "ddqn-x" and len(own.strategies) == 12
+    assert own.policy == "softmax-x" and len(own.strategies) == 12

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import deddqn
-from deddqn import DEConfig, EpisodeSpec, Lanes, Optimizer, Problem, minimize
+from deddqn import DEConfig, Optimizer, Problem, RunSpec, VectorizedRuns, minimize
 from deddqn.de.config import config_for
 from deddqn.policies import load_policy
 from deddqn.problems import get
@@ -25,18 +25,18 @@ from tests.optimize.objectives import (
 
 
 def compare_with_lanes(result, updating, policy):
-    spec = EpisodeSpec(
+    spec = RunSpec(
         problem=Problem.from_function(bowl, BOX),
         policy=policy,
         config=DEConfig(population_size=20, budget=130, updating=updating),
         seed=7,
     )
-    lanes = Lanes([spec], threads=1)
+    lanes = VectorizedRuns([spec], threads=1)
     lanes.advance()
-    search = lanes.episodes[0].search
-    np.testing.assert_array_equal(search.parents, result.population)
-    np.testing.assert_array_equal(search.best_point, result.x)
-    np.testing.assert_array_equal(search.applications, result.strategy_counts)
+    de_state = lanes.episodes[0].de_state
+    np.testing.assert_array_equal(de_state.parents, result.population)
+    np.testing.assert_array_equal(de_state.best_point, result.x)
+    np.testing.assert_array_equal(de_state.applications, result.strategy_counts)
 
 
 @pytest.mark.parametrize("kind", POLICIES)
@@ -88,8 +88,8 @@ class PlainDraws:
     def choose(self, features, i):
         return self.compiled.choose(features, i)
 
-    def learn(self, *facts):
-        self.compiled.learn(*facts)
+    def learn(self, *outcome):
+        self.compiled.learn(*outcome)
 
     def end_generation(self):
         self.compiled.end_generation()
@@ -127,17 +127,17 @@ def test_a_problem_with_and_without_noise(name, updating):
         assert_same(expected, minimize(get(name), vectorized=True, **options))
         assert_same(expected, minimize(get(name), workers=map, **options))
     policy = load_policy(deddqn.policies.best_policy())
-    spec = EpisodeSpec(
+    spec = RunSpec(
         problem=get(name),
         policy=policy,
         portfolio=policy.portfolio,
         config=config_for(policy.de, budget=450, updating=updating, population_size=2 * policy.de["final_population"]),
         seed=3,
     )
-    lanes = Lanes([spec])
+    lanes = VectorizedRuns([spec])
     lanes.advance()
     assert lanes.best_values[0] == expected.fun
-    np.testing.assert_array_equal(lanes.episodes[0].search.applications, expected.strategy_counts)
+    np.testing.assert_array_equal(lanes.episodes[0].de_state.applications, expected.strategy_counts)
 
 
 def test_workers_change_nothing():

@@ -41,11 +41,11 @@ def test_maxfun_is_exact(maxfun, way):
 
 
 def test_maxfun_is_exact_with_a_shrinking_population():
-    final = load_policy("ddqn-x").de["final_population"]
+    final = load_policy("softmax-x").de["final_population"]
     for way, function in (({}, bowl), ({"updating": "deferred"}, bowl), ({"vectorized": True}, many_bowls)):
         for maxfun in (20, 21, 57, 130, 201):
             counted = Counted(function)
-            result = minimize(counted, BOX, policy="ddqn-x", maxfun=maxfun, rng=1, **way)
+            result = minimize(counted, BOX, policy="softmax-x", maxfun=maxfun, rng=1, **way)
             assert counted.calls == result.nfev == maxfun
             assert final <= len(result.population) <= 2 * final
             assert result.strategy_counts.sum() == maxfun - 2 * final
@@ -57,7 +57,7 @@ def test_a_truncated_generation_replaces_parents_too():
 
 
 def test_maxiter():
-    result = minimize(bowl, BOX, policy="searched", maxiter=3, **SMALL)
+    result = minimize(bowl, BOX, policy="softmax", maxiter=3, **SMALL)
     assert result.nit == 3 and result.nfev == 80 and result.message == "All 3 generations are done."
 
 
@@ -152,7 +152,7 @@ def test_no_time_at_all():
 
 
 def test_several_reasons_at_once():
-    result = minimize(bowl, BOX, policy="searched", maxiter=6, **SMALL)
+    result = minimize(bowl, BOX, policy="softmax", maxiter=6, **SMALL)
     assert result.message == "All 130 evaluations are used. All 6 generations are done."
 
 

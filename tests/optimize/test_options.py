@@ -6,7 +6,7 @@ from numba import njit
 from scipy.optimize import Bounds, OptimizeResult
 
 import deddqn
-from deddqn import Entry, Optimizer, minimize
+from deddqn import Operator, Optimizer, minimize
 from deddqn.policies import save_policy
 from tests.optimize.objectives import BOX, SMALL, Learner, assert_same, bowl, jitted_bowl, random_network
 
@@ -26,13 +26,13 @@ def test_four_lines_and_a_good_answer():
 
 
 def test_fields_of_the_result():
-    result = minimize(bowl, BOX, policy="searched", history=True, **SMALL)
+    result = minimize(bowl, BOX, policy="softmax", history=True, **SMALL)
     assert result.nfev == 130 and result.nit == 6 and result.seed == 7
     assert result.population.shape == (20, 4) and result.population_energies.shape == (20,)
     assert [bowl(x) for x in result.population] == result.population_energies.tolist()
     assert result.fun == bowl(result.x) == result.population_energies.min()
     assert result.strategy_counts.sum() == 110 and len(result.strategies) == 4
-    assert result.non_finite == 0 and result.policy == "searched"
+    assert result.non_finite == 0 and result.policy == "softmax"
     history = result.history
     assert history.nfev.tolist() == [20, 40, 60, 80, 100, 120, 130]
     assert history.fun[-1] == result.fun and np.all(np.diff(history.fun) <= 0)
@@ -165,7 +165,7 @@ def test_portfolio_scale_and_crossover():
     expected = minimize(bowl, BOX, policy="random", portfolio=[(name, 0.8, 0.6) for name in names], **SMALL)
     assert expected.strategies == names and expected.strategy_counts.shape == (2,)
     assert_same(expected, minimize(bowl, BOX, policy="random", portfolio=names, scale=0.8, crossover=0.6, **SMALL))
-    entries = [Entry(name, np.float32(0.8), 0.6) for name in names]
+    entries = [Operator(name, np.float32(0.8), 0.6) for name in names]
     near = minimize(bowl, BOX, policy="random", portfolio=entries, **SMALL)
     assert not np.array_equal(near.x, expected.x)  # single precision is another F
     twice = minimize(bowl, BOX, portfolio=[("rand/1", 0.5, 1), ("rand/1", 0.9, 0.1)], **SMALL)
@@ -215,7 +215,7 @@ def test_seeds():
 
 
 def test_disp_prints_a_line_per_generation(capsys):
-    minimize(bowl, BOX, policy="searched", disp=True, **SMALL)
+    minimize(bowl, BOX, policy="softmax", disp=True, **SMALL)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 8 and lines[-1] == "All 130 evaluations are used."
     assert lines[3].startswith("generation 3: 80 evaluations, f = ") and "rand/1 " in lines[3]

@@ -10,7 +10,7 @@ from tests.optimize.objectives import BOX, SMALL, bowl
 
 
 def test_curves():
-    result = deddqn.minimize(bowl, BOX, policy="searched", history=True, **SMALL)
+    result = deddqn.minimize(bowl, BOX, policy="softmax", history=True, **SMALL)
     curves = run_curves(result)
     assert curves.evaluations.tolist() == [20, 40, 60, 80, 100, 120, 130] and curves.best[-1] == result.fun
     assert curves.shares.shape == (6, 4) and np.allclose(curves.shares.sum(axis=1), 1)
@@ -29,7 +29,7 @@ def test_one_call_draws_and_saves(tmp_path):
 
 
 def test_twelve_moves_have_colours_of_their_own_beside_the_axes():
-    figure = deddqn.plot(deddqn.minimize(bowl, BOX, portfolio="beyond", policy="random", history=True, **SMALL))
+    figure = deddqn.plot(deddqn.minimize(bowl, BOX, portfolio="extended", policy="random", history=True, **SMALL))
     figure.draw_without_rendering()
     shares = figure.axes[1]
     assert len({tuple(area.get_facecolor()[0]) for area in shares.collections}) == 12

@@ -14,20 +14,20 @@ def first_size(**options):
     return len(Optimizer(BOX, updating="deferred", rng=1, **options).ask())
 
 
-SIZE, FINAL = (load_policy("ddqn-x").de[name] for name in ("population_size", "final_population"))
+SIZE, FINAL = (load_policy("softmax-x").de[name] for name in ("population_size", "final_population"))
 
 
 @pytest.mark.parametrize(
     ("maxfun", "expected"), [(20, 2 * FINAL), (200, 2 * FINAL), (1000, 20), (2500, 50), (50 * SIZE, SIZE)]
 )
 def test_short_searches_begin_with_a_smaller_population(maxfun, expected):
-    assert first_size(policy="ddqn-x", maxfun=maxfun) == expected
+    assert first_size(policy="softmax-x", maxfun=maxfun) == expected
     assert first_size(maxfun=maxfun) == expected  # it is the default
 
 
 def test_long_searches_begin_with_what_the_policy_was_made_with():
-    policy = load_policy("ddqn-x")
-    assert 2 * FINAL < 20 and SIZE > 50 and best_policy() == "ddqn-x"
+    policy = load_policy("softmax-x")
+    assert 2 * FINAL < 20 and SIZE > 50 and best_policy() == "softmax-x"
     for maxfun in (100 * SHORTEST_SEARCH, 10**5, 10**9):
         assert population_of(None, "uniform", policy, maxfun) == SIZE
         assert first_size(policy=policy, maxfun=maxfun) == SIZE
@@ -35,11 +35,11 @@ def test_long_searches_begin_with_what_the_policy_was_made_with():
 
 @pytest.mark.parametrize("maxfun", [200, 1000, 10**5])
 def test_what_is_given_wins(maxfun):
-    assert first_size(policy="ddqn-x", maxfun=maxfun, population_size=37) == 37
-    assert first_size(policy="ddqn-x", maxfun=maxfun, init=np.zeros((23, 4))) == 23
+    assert first_size(policy="softmax-x", maxfun=maxfun, population_size=37) == 37
+    assert first_size(policy="softmax-x", maxfun=maxfun, init=np.zeros((23, 4))) == 23
 
 
-@pytest.mark.parametrize("policy", ["random", "de1", "searched", "ddqn", "f-auc"])
+@pytest.mark.parametrize("policy", ["random", "de1", "softmax", "ddqn", "f-auc"])
 def test_a_constant_population_has_100_individuals(policy):
     for maxfun in (200, 1000, 5000, 10**5):
         assert first_size(policy=policy, maxfun=maxfun) == 100

@@ -214,7 +214,7 @@ def test_every_policy_of_the_package(name, tmp_path):
 def test_settings_of_every_type_can_be_saved(tmp_path):
     optimizer = Optimizer(
         BOX,
-        portfolio=[deddqn.Entry("rand/1", np.float32(0.5), 1), "rand/2"],
+        portfolio=[deddqn.Operator("rand/1", np.float32(0.5), 1), "rand/2"],
         scale=np.float32(0.7),
         ftarget=np.float32(-3),
         tol=np.int64(0),
@@ -289,11 +289,11 @@ def test_foreign_archives(tmp_path):
     path = tmp_path / "s.npz"
     for arrays in (
         {"x": np.ones(3)},
-        {"facts": np.array("[]")},
-        {"facts": np.array("{")},
-        {"facts": np.array("{}")},
-        {"facts": np.array(json.dumps({"format": "deddqn-search-99"}))},
-        {"facts": np.array(json.dumps({"format": "deddqn-search-1"})), "arena": np.ones(4)},
+        {"description": np.array("[]")},
+        {"description": np.array("{")},
+        {"description": np.array("{}")},
+        {"description": np.array(json.dumps({"format": "deddqn-search-99"}))},
+        {"description": np.array(json.dumps({"format": "deddqn-search-1"})), "arena": np.ones(4)},
     ):
         np.savez(path, **arrays)
         with pytest.raises(ValueError, match="is not a whole saved search"):
@@ -328,13 +328,13 @@ def rewritten(saved, path, **changes):
     """A whole file with other contents."""
     with np.load(saved) as file:
         arrays = dict(file)
-    facts = json.loads(str(arrays["facts"]))
+    outcome = json.loads(str(arrays["description"]))
     for key, value in changes.items():
         if key in arrays:
             arrays[key] = value(arrays[key].copy())
         else:
-            facts[key] = value(facts[key])
-    np.savez(path, **{**arrays, "facts": np.array(json.dumps(facts))})
+            outcome[key] = value(outcome[key])
+    np.savez(path, **{**arrays, "description": np.array(json.dumps(outcome))})
     return path.with_suffix(".npz")
 
 

@@ -126,8 +126,8 @@ def test_vectorized_points_have_scipys_shape():
         shapes.append(x.shape)
         return (x**2).sum(axis=0)
 
-    result = minimize(columns, BOX, policy="searched", vectorized=True, **SMALL)
+    result = minimize(columns, BOX, policy="softmax", vectorized=True, **SMALL)
     assert shapes == [(4, 20)] * 6 + [(4, 10)] and result.nfev == 130
     with_args = minimize(lambda x, by: ((x - by) ** 2).sum(axis=0), BOX, args=(1.0,), vectorized=True, **SMALL)
     assert with_args.fun == pytest.approx(((with_args.x - 1.0) ** 2).sum())
-    assert np.array_equal(minimize(columns, BOX, policy="searched", vectorized=True, workers=2, **SMALL).x, result.x)
+    assert np.array_equal(minimize(columns, BOX, policy="softmax", vectorized=True, workers=2, **SMALL).x, result.x)

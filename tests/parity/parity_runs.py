@@ -11,11 +11,11 @@ import json
 import numpy as np
 from numba import njit
 
-from deddqn.de import BEYOND, DEConfig, Portfolio
-from deddqn.engine import EpisodeSpec, Lanes
-from deddqn.engine.run_memory import view_episode
+from deddqn.de import EXTENDED, DEConfig, Portfolio
+from deddqn.engine import RunSpec, VectorizedRuns
+from deddqn.engine.run_memory import view_run
 from deddqn.policies import CompiledPolicy, load_policy, softmax_policy
-from deddqn.policies.softmax import N_FACTS
+from deddqn.policies.softmax import N_INPUTS
 from deddqn.problems import Objective, Problem
 from tests.policies.learning_policy import learning_policy
 
@@ -44,7 +44,7 @@ def problem(dimension: int, *, noisy: bool) -> Problem:
     return Problem(f"bumpy/d{dimension}", lower, lower + 10.0, objective, noisy=noisy, optimum=-30.0)
 
 
-def specs() -> list[EpisodeSpec]:
+def specs() -> list[RunSpec]:
     """Every policy in every mode, with the settings spread over them."""
     runs = []
     policies: list[CompiledPolicy] = [load_policy(name) for name in ("random", "de3", "mixture:0.1,0.2,0.3,0.4")]
@@ -52,7 +52,7 @@ def specs() -> list[EpisodeSpec]:
         for updating in ("sequential", "deferred"):
             for crossed in (False, True):
                 runs.append(
-                    EpisodeSpec(
+                    RunSpec(
                         problem=problem(1 + 2 * k + crossed, noisy=crossed),
                         policy=policy,
                         portfolio=CROSSED if crossed else Portfolio(entry.strategy for entry in CROSSED),
@@ -73,31 +73,31 @@ def specs() -> list[EpisodeSpec]:
     return runs + beyond_the_paper() + sampling() + foreseeing()
 
 
-def beyond_the_paper() -> list[EpisodeSpec]:
+def beyond_the_paper() -> list[RunSpec]:
     """The richer portfolio with a shrinking population, and with restarts, in both modes."""
-    weights = np.random.default_rng(2).normal(size=(len(BEYOND), N_FACTS))
+    weights = np.random.default_rng(2).normal(size=(len(EXTENDED), N_INPUTS))
     return [
-        EpisodeSpec(
+        RunSpec(
             problem=problem(dimension, noisy=dimension == 3),
-            policy=softmax_policy(weights, portfolio=BEYOND),
-            portfolio=BEYOND,
+            policy=softmax_policy(weights, portfolio=EXTENDED),
+            portfolio=EXTENDED,
             config=DEConfig(population_size=14, budget=161, updating=updating, final_population=7, **more),
             observe=True,
             seed=4,
         )
         for updating in ("sequential", "deferred")
         for dimension, more in (
-            (1, {"restart_tolerance": 0.4, "restart_reserve": 0.4}),
+            (1, {"restart_tolerance": 0.4, "restart_final_fraction": 0.4}),
             (3, {"archive": 2.6, "pbest": 0.3}),
         )
     ]
 
 
-def sampling() -> list[EpisodeSpec]:
+def sampling() -> list[RunSpec]:
     """A distribution that learns: alone, with noise and new populations, and beside others."""
     beside = Portfolio([("cma", 1.0, 1.0), ("rand/1", 0.5, 0.9), ("cma", 0.7, 0.5, "F+CR")])
     return [
-        EpisodeSpec(
+        RunSpec(
             problem=problem(dimension, noisy=dimension == 2),
             policy=load_policy("random"),
             portfolio=portfolio,
@@ -114,37 +114,37 @@ def sampling() -> list[EpisodeSpec]:
     ]
 
 
-def foreseeing() -> list[EpisodeSpec]:
+def foreseeing() -> list[RunSpec]:
     """Several trials of a move to pick from, with all that they may be made of, and with the paper's operators."""
     moves = Portfolio([("cma", 1.0, 1.0), ("curr-to-pbest/1", 0.5, 0.5, "F+CR"), ("gauss", 1.0, 0.8)])
-    weights = np.random.default_rng(3).normal(size=(12, N_FACTS))
+    weights = np.random.default_rng(3).normal(size=(12, N_INPUTS))
     return [
-        EpisodeSpec(
+        RunSpec(
             problem=problem(dimension, noisy=dimension == 4),
-            policy=softmax_policy(weights[: len(portfolio)], trust=trust, portfolio=portfolio),
+            policy=softmax_policy(weights[: len(portfolio)], prescreening_gate=prescreening_gate, portfolio=portfolio),
             portfolio=portfolio,
             config=DEConfig(population_size=10, budget=121, updating=updating, **more),
             observe=True,
             seed=6,
         )
         for updating in ("sequential", "deferred")
-        for dimension, portfolio, trust, more in (
-            (1, moves, None, {"foresight": 2, "final_population": 7, "restart_tolerance": 0.4}),
-            (4, moves, weights[-1], {"foresight": 5, "final_population": 6, "repair": "midpoint"}),
-            (3, CROSSED, 1e4 * weights[-2], {"foresight": 3}),
+        for dimension, portfolio, prescreening_gate, more in (
+            (1, moves, None, {"n_candidates": 2, "final_population": 7, "restart_tolerance": 0.4}),
+            (4, moves, weights[-1], {"n_candidates": 5, "final_population": 6, "repair": "midpoint"}),
+            (3, CROSSED, 1e4 * weights[-2], {"n_candidates": 3}),
         )
     ]
 
 
-def digest(arena: np.ndarray, spec: EpisodeSpec) -> str:
+def digest(arena: np.ndarray, spec: RunSpec) -> str:
     """Of all the memory of a run but its links, which hold addresses."""
     memory = arena[: spec.size].copy()
-    view_episode(memory).core.links[:] = 0
+    view_run(memory).core.links[:] = 0
     return hashlib.sha256(memory.tobytes()).hexdigest()
 
 
 def digests(threads: int) -> list[str]:
-    lanes = Lanes(specs(), threads=threads)
+    lanes = VectorizedRuns(specs(), threads=threads)
     lanes.advance(40)
     lanes.advance()
     assert lanes.ended.all()

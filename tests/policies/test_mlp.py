@@ -12,8 +12,8 @@ import pytest
 from safetensors.numpy import save_file
 
 from deddqn._jit import floats_at
-from deddqn.de import PAPER, DEConfig, Entry, Portfolio
-from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.de import PAPER, DEConfig, Operator, Portfolio
+from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.features import LAYOUT_VERSION, n_features
 from deddqn.policies import CompiledPolicy, PolicyFileError, load_policy, load_policy_file, network_policy, save_policy
 from deddqn.policies.mlp import COMMITMENT, N_LAYERS, WIDTHS, forward, memory_size
@@ -56,7 +56,7 @@ def q_values(policy: CompiledPolicy, state: np.ndarray) -> np.ndarray:
 )
 def test_forward_is_numpys(hidden: tuple[int, ...], n_ops: int) -> None:
     network = layers(hidden, n_ops)
-    portfolio = PAPER if n_ops == 4 else Portfolio(Entry("rand/1", 0.1 * (k + 1)) for k in range(n_ops))
+    portfolio = PAPER if n_ops == 4 else Portfolio(Operator("rand/1", 0.1 * (k + 1)) for k in range(n_ops))
     policy = network_policy(*network, portfolio=portfolio)
     rng = np.random.default_rng(2)
     policy.reset(n_ops, 100, rng)
@@ -87,9 +87,9 @@ def test_a_committed_generation_applies_one_operator_throughout() -> None:
     played = np.array([[policy.choose(state, i) for i in range(30)] for _ in range(generations)])
     committed = (played == played[:, :1]).all(axis=1)
     assert committed.mean() == pytest.approx(0.3, abs=4 * np.sqrt(0.3 * 0.7 / generations))
-    counts = np.bincount(played[committed, 0], minlength=4)
-    expected = counts.sum() / 4
-    assert ((counts - expected) ** 2 / expected).sum() < 16.3  # chi-squared, 3 degrees: p = 0.001
+    counters = np.bincount(played[committed, 0], minlength=4)
+    expected = counters.sum() / 4
+    assert ((counters - expected) ** 2 / expected).sum() < 16.3  # chi-squared, 3 degrees: p = 0.001
     free = played[~committed].ravel()
     assert np.bincount(free, minlength=4) / free.size == pytest.approx(0.25, abs=0.01)
 
@@ -101,7 +101,7 @@ def test_decisions_with_commitment_draw_by_draw(share: float) -> None:
     policy = with_commitment(network_policy(*layers((12,)), epsilon=epsilon), share)
     problem = get("cec2005:F6/d10")
     config = DEConfig(population_size=n_pop, budget=400)
-    lanes = Lanes([EpisodeSpec(problem=problem, policy=policy, config=config, observe=True, seed=3)], threads=1)
+    lanes = VectorizedRuns([RunSpec(problem=problem, policy=policy, config=config, observe=True, seed=3)], threads=1)
     record = lanes.record(392)
     stream = streams_at(3, problem.seed_name, problem.dimension, 0)[Stream.POLICY].copy()
     memory, expected, operator = np.zeros(memory_size(policy.setup)), [], -1
@@ -115,7 +115,7 @@ def test_decisions_with_commitment_draw_by_draw(share: float) -> None:
         else:
             expected.append(int(np.argmax(floats_at(forward(policy.setup, memory, state.astype(np.float64)), (4,)))))
     assert record.actions[0].tolist() == expected
-    assert lanes.episodes[0].search.streams[Stream.POLICY].tolist() == stream.tolist()
+    assert lanes.episodes[0].de_state.streams[Stream.POLICY].tolist() == stream.tolist()
 
 
 # -- policy files
@@ -144,7 +144,7 @@ def test_a_loaded_policy_refuses_another_portfolio(tmp_path: Path) -> None:
         load_policy_file(tmp_path / "p.safetensors").check_portfolio(PAPER)
 
 
-FACTS: dict[str, Any] = {
+INPUTS: dict[str, Any] = {
     "format": "deddqn-policy-1",
     "name": "hand-made",
     "layout_version": LAYOUT_VERSION,
@@ -154,8 +154,8 @@ FACTS: dict[str, Any] = {
 TENSORS = {"layers.0.weight": np.zeros((1, 39), np.float32), "layers.0.bias": np.zeros(1, np.float32)}
 
 
-def write(path: Path, *, tensors: dict[str, np.ndarray] = TENSORS, text: str | None = None, **facts: Any) -> Path:
-    described = {key: value for key, value in {**FACTS, **facts}.items() if value is not ...}
+def write(path: Path, *, tensors: dict[str, np.ndarray] = TENSORS, text: str | None = None, **outcome: Any) -> Path:
+    described = {key: value for key, value in {**INPUTS, **outcome}.items() if value is not ...}
     save_file(tensors, path, metadata={"deddqn": json.dumps(described) if text is None else text})
     return path
 

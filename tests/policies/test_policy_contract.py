@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from deddqn._utils.validation import UnknownNameError
-from deddqn.de import PAPER, DEConfig, Entry, Portfolio
-from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.de import PAPER, DEConfig, Operator, Portfolio
+from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.features import n_features
 from deddqn.policies import (
     CompiledPolicy,
@@ -104,13 +104,11 @@ def sphere(x: np.ndarray) -> float:
     return float(x @ x)
 
 
-def lanes_of(policy: CompiledPolicy, portfolio: Portfolio, updating: str) -> Lanes:
+def lanes_of(policy: CompiledPolicy, portfolio: Portfolio, updating: str) -> VectorizedRuns:
     problem = Problem.from_function(sphere, [(-5.0, 5.0)] * 3)
     config = DEConfig(population_size=6, budget=80, updating=updating)
-    specs = [
-        EpisodeSpec(problem=problem, policy=policy, portfolio=portfolio, config=config, repeat=r) for r in (0, 1, 0)
-    ]
-    lanes = Lanes(specs, threads=1)
+    specs = [RunSpec(problem=problem, policy=policy, portfolio=portfolio, config=config, repeat=r) for r in (0, 1, 0)]
+    lanes = VectorizedRuns(specs, threads=1)
     lanes.advance()
     return lanes
 
@@ -121,7 +119,7 @@ def test_in_lanes(make: Callable[[], CompiledPolicy], updating: str) -> None:
     portfolio = make().portfolio or PAPER
     lanes = lanes_of(make(), portfolio, updating)
     assert lanes.ended.all() and (lanes.evaluations == 80).all()
-    assert [counts.sum() for counts in lanes.strategy_counts] == [74, 74, 74]
+    assert [counters.sum() for counters in lanes.strategy_counts] == [74, 74, 74]
     assert lanes.best_values[0] == lanes.best_values[2] != lanes.best_values[1]
     again = lanes_of(make(), portfolio, updating)
     assert again.best_values.tolist() == lanes.best_values.tolist()
@@ -132,7 +130,7 @@ def test_in_lanes(make: Callable[[], CompiledPolicy], updating: str) -> None:
 def test_portfolios_of_other_sizes(make: Callable[[], CompiledPolicy], size: int) -> None:
     """A policy takes a portfolio and plays it, or says why it does not."""
     policy = make()
-    portfolio = Portfolio(Entry("rand/1", 0.1 * (k + 1)) for k in range(size))
+    portfolio = Portfolio(Operator("rand/1", 0.1 * (k + 1)) for k in range(size))
     try:
         policy.check_portfolio(portfolio)
     except ValueError as error:
@@ -154,10 +152,10 @@ def test_the_loop_and_the_protocol_are_one_policy() -> None:
     """The choices in a lane are those of the Python methods with the lane's policy stream."""
     lanes = lanes_of(uniform_policy(), PAPER, "sequential")
     spec = lanes.specs[0]
-    replay = Lanes([spec], threads=1)
+    replay = VectorizedRuns([spec], threads=1)
     rng = sfc(0)
     state = rng.bit_generator.state
-    state["state"]["state"] = replay.episodes[0].search.streams[2].copy()
+    state["state"]["state"] = replay.episodes[0].de_state.streams[2].copy()
     rng.bit_generator.state = state
     policy = uniform_policy()
     policy.reset(4, 6, rng)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deddqn.de import PAPER, DEConfig, Portfolio
-from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.policies import fixed, mixture, schedule_policy
 from deddqn.problems import get
 
@@ -16,10 +16,10 @@ def choices(policy, generations, repeats=1, portfolio=PAPER):
     config = DEConfig(population_size=POPULATION, budget=POPULATION * (generations + 1))
     problem = get("cec2005:F6/d10")
     specs = [
-        EpisodeSpec(problem=problem, policy=policy, portfolio=portfolio, config=config, observe=True, repeat=r)
+        RunSpec(problem=problem, policy=policy, portfolio=portfolio, config=config, observe=True, repeat=r)
         for r in range(repeats)
     ]
-    record = Lanes(specs, threads=1).record(POPULATION * generations)
+    record = VectorizedRuns(specs, threads=1).record(POPULATION * generations)
     return record.actions.reshape(repeats, generations, POPULATION)
 
 
@@ -33,11 +33,11 @@ def test_rows_are_probabilities():
     table = np.array([[0.1, 0.2, 0.3, 0.4], [0.7, 0.0, 0.3, 0.0]])
     played = choices(schedule_policy(table), 2, repeats=300)
     for generation, row in enumerate(table):
-        counts = np.bincount(played[:, generation].ravel(), minlength=4)
+        counters = np.bincount(played[:, generation].ravel(), minlength=4)
         expected = 3000 * row
-        assert (counts[row == 0.0] == 0).all()
+        assert (counters[row == 0.0] == 0).all()
         possible = row > 0.0
-        statistic = ((counts - expected)[possible] ** 2 / expected[possible]).sum()
+        statistic = ((counters - expected)[possible] ** 2 / expected[possible]).sum()
         assert statistic < 16.3  # chi-squared, 3 degrees: p = 0.001
 
 

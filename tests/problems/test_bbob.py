@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from deddqn import DEConfig, EpisodeSpec, Lanes, load_policy
+from deddqn import DEConfig, RunSpec, VectorizedRuns, load_policy
 from deddqn._utils.optional_imports import MissingPackageError
 from deddqn.problems import SUITES, Problem, get, suite
 from deddqn.problems.bbob import FUNCTIONS
@@ -38,10 +38,10 @@ def test_both_implementations_agree(instance: int, dimension: int) -> None:
 def test_runs_begin_alike_through_both() -> None:
     need_both()
     specs = [
-        EpisodeSpec(problem=get(name), policy=load_policy("random"), config=SMALL, observe=True)
+        RunSpec(problem=get(name), policy=load_policy("random"), config=SMALL, observe=True)
         for name in ("bbob:f3/i2/d10", "bbob-coco:f3/i2/d10")
     ]
-    lanes = Lanes(specs, threads=1)
+    lanes = VectorizedRuns(specs, threads=1)
     record = lanes.record(100)
     np.testing.assert_allclose(record.states[0], record.states[1], rtol=1e-5, atol=1e-6)
     assert np.array_equal(record.actions[0], record.actions[1])
@@ -50,8 +50,8 @@ def test_runs_begin_alike_through_both() -> None:
 def test_many_lanes_and_threads_on_one_problem_do_not_disturb_each_other() -> None:
     pytest.importorskip("ioh")
     problem = get("bbob:f24/i1/d5")
-    specs = [EpisodeSpec(problem=problem, policy=load_policy("random"), config=SMALL, repeat=k) for k in range(8)]
-    together, alone = Lanes(specs, threads=2), [Lanes([spec], threads=1) for spec in specs]
+    specs = [RunSpec(problem=problem, policy=load_policy("random"), config=SMALL, repeat=k) for k in range(8)]
+    together, alone = VectorizedRuns(specs, threads=2), [VectorizedRuns([spec], threads=1) for spec in specs]
     together.advance()
     for lane in alone:
         lane.advance()
@@ -125,10 +125,8 @@ def test_rewards_that_teach_the_final_error_work_on_bbob(reward: str) -> None:
         assert (np.diff(heights) >= 0).all()
         assert heights[-1] > 0
         assert (levels >= problem.optimum).all()
-        spec = EpisodeSpec(
-            problem=problem, policy=load_policy("random"), config=SMALL, reward=reward, reward_setup=table
-        )
-        lanes = Lanes([spec], threads=1)
+        spec = RunSpec(problem=problem, policy=load_policy("random"), config=SMALL, reward=reward, reward_setup=table)
+        lanes = VectorizedRuns([spec], threads=1)
         lanes.advance(SMALL.population_size)
         first = lanes.best_values[0]
         lanes.advance()

@@ -10,35 +10,35 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deddqn.de import BEYOND, DEConfig, Entry, Portfolio
+from deddqn.de import EXTENDED, DEConfig, Operator, Portfolio
 from deddqn.de.mutation import STRATEGIES
 from deddqn.de.portfolio import ADAPTS
-from deddqn.de.state import Count, End, Mark, Model
-from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.de.state import Counter, End, Model, Scalar
+from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.engine.loop import start
-from deddqn.engine.run_memory import Episode, view_episode
-from deddqn.engine.run_spec import write_episode
+from deddqn.engine.run_memory import Episode, view_run
+from deddqn.engine.run_spec import write_run
 from deddqn.engine.stepping import ask_points, observe, tell_value
 from deddqn.policies import softmax_policy, uniform_policy
-from deddqn.policies.softmax import N_FACTS
+from deddqn.policies.softmax import N_INPUTS
 from deddqn.problems import Problem, get
 from tests.properties.test_paper_properties import Tape, any_value, check_donors, check_features
 
 any_entry = st.builds(
-    Entry, st.sampled_from(STRATEGIES), st.floats(1e-3, 1.0), st.floats(0.0, 1.0), st.sampled_from(ADAPTS)
+    Operator, st.sampled_from(STRATEGIES), st.floats(1e-3, 1.0), st.floats(0.0, 1.0), st.sampled_from(ADAPTS)
 )
 
 
 @st.composite
-def any_run(draw: st.DrawFn) -> EpisodeSpec:
+def any_run(draw: st.DrawFn) -> RunSpec:
     dimension, low = draw(st.integers(1, 4)), draw(st.floats(-1e6, 1e6))
     width = draw(st.sampled_from([0.0, 1e-9, 1.0, 1e6]))
     tape = Tape(draw(st.lists(any_value, min_size=1, max_size=12)))
     problem = Problem.from_function(tape, [(low, low + width)] * dimension)
     population = draw(st.integers(6, 15))
     portfolio = Portfolio(draw(st.lists(any_entry, min_size=1, max_size=5)))
-    picking = softmax_policy(np.full((len(portfolio), N_FACTS), 0.1), portfolio=portfolio)
-    return EpisodeSpec(
+    picking = softmax_policy(np.full((len(portfolio), N_INPUTS), 0.1), portfolio=portfolio)
+    return RunSpec(
         problem=problem,
         policy=draw(st.sampled_from([uniform_policy(), picking])),
         portfolio=portfolio,
@@ -50,8 +50,8 @@ def any_run(draw: st.DrawFn) -> EpisodeSpec:
             pbest=draw(st.floats(1e-9, 1.0)),
             archive=draw(st.floats(0.0, 3.0)),
             restart_tolerance=draw(st.sampled_from([0.0, 0.3])),
-            restart_reserve=draw(st.sampled_from([0.0, 0.3, 0.9])),
-            foresight=draw(st.integers(1, 4)),
+            restart_final_fraction=draw(st.sampled_from([0.0, 0.3, 0.9])),
+            n_candidates=draw(st.integers(1, 4)),
         ),
         seed=draw(st.integers(0, 1000)),
         observe=True,
@@ -60,54 +60,58 @@ def any_run(draw: st.DrawFn) -> EpisodeSpec:
     )
 
 
-def check_sizes(spec: EpisodeSpec, search: object, before: int) -> int:
+def check_sizes(spec: RunSpec, de_state: object, before: int) -> int:
     """NP never grows and keeps to its schedule; the archive keeps to its room. Returns NP."""
-    counts, config = search.counts, spec.config
-    population = int(counts[Count.POPULATION])
+    counters, config = de_state.counters, spec.config
+    population = int(counters[Counter.POPULATION])
     final = config.final_population or config.population_size
     assert final <= population <= before
-    if counts[Count.GENERATION] and counts[Count.CURSOR] == 0 and counts[Count.INITIALISED]:
-        spent = counts[Count.EVALUATIONS] / config.budget
+    if counters[Counter.GENERATION] and counters[Counter.RECORDED] == 0 and counters[Counter.INITIALISED]:
+        spent = counters[Counter.EVALUATIONS] / config.budget
         assert (
             abs(population - (config.population_size + (final - config.population_size) * spent))
             <= 0.5 + (config.population_size - final) * population / config.budget + 1e-9
         )  # a new population may have been evaluated since
     uses = {entry.strategy for entry in spec.portfolio} & {"curr-to-pbest/1", "rand-to-pbest/1"}
     room = math.floor(config.archive * population + 0.5) if uses else 0
-    assert 0 <= counts[Count.ARCHIVED] <= counts[Count.ARCHIVE_ROOM] == room
+    assert 0 <= counters[Counter.ARCHIVED] <= counters[Counter.ARCHIVE_ROOM] == room
     return population
 
 
-def check_means(search: object) -> None:
-    assert np.all((search.scale_means > 0.0) & (search.scale_means <= 1.0))
-    assert np.all((search.crossover_means >= 0.0) & (search.crossover_means <= 1.0))
+def check_means(de_state: object) -> None:
+    assert np.all((de_state.memory_f > 0.0) & (de_state.memory_f <= 1.0))
+    assert np.all((de_state.memory_cr >= 0.0) & (de_state.memory_cr <= 1.0))
 
 
-def check_foreseen(spec: EpisodeSpec, search: object, last: int) -> None:
+def check_foreseen(spec: RunSpec, de_state: object, last: int) -> None:
     """All trials are inside, and the last one that was proposed is one of them."""
-    foreseen, problem = search.foreseen, spec.problem
-    assert len(foreseen) == len(search.outlook) == (spec.config.foresight if spec.config.foresight > 1 else 0)
-    if spec.picks:
-        assert np.all((foreseen >= problem.lower) & (foreseen <= problem.upper))
-        assert np.all(np.isfinite(search.outlook))
-        assert any(np.array_equal(search.trials[last], trial) for trial in foreseen)
+    candidates, problem = de_state.candidates, spec.problem
+    assert (
+        len(candidates)
+        == len(de_state.candidate_scores)
+        == (spec.config.n_candidates if spec.config.n_candidates > 1 else 0)
+    )
+    if spec.prescreens:
+        assert np.all((candidates >= problem.lower) & (candidates <= problem.upper))
+        assert np.all(np.isfinite(de_state.candidate_scores))
+        assert any(np.array_equal(de_state.trials[last], trial) for trial in candidates)
 
 
-def check_distribution(search: object) -> None:
+def check_distribution(de_state: object) -> None:
     """Samples wait for their number, which is lambda or a doubling of it; A A' = C where the next one is drawn."""
-    if search.model_mean.size == 0:
-        assert not search.model.any()
+    if de_state.model_mean.size == 0:
+        assert not de_state.model.any()
         return
-    model = search.model
+    model = de_state.model
     assert model[Model.SIGMA] >= 0.0
     if model[Model.BEGUN]:
         doublings = min(model[Model.BEGUN] - 1, 3)
-        assert model[Model.LAMBDA] == (4 + math.floor(3 * math.log(search.model_mean.size))) * 2**doublings
+        assert model[Model.LAMBDA] == (4 + math.floor(3 * math.log(de_state.model_mean.size))) * 2**doublings
         assert 0 <= model[Model.SAMPLES] < model[Model.LAMBDA]
     if model[Model.SIGMA] > 0.0:
-        covariance, factor = np.tril(search.model_covariance), np.tril(search.model_factor)
+        covariance, factor = np.tril(de_state.model_covariance), np.tril(de_state.model_factor)
         variances = np.diag(covariance)
-        assert np.isfinite(search.model_mean).all() and np.all(variances > 0.0) and np.all(np.diag(factor) > 0.0)
+        assert np.isfinite(de_state.model_mean).all() and np.all(variances > 0.0) and np.all(np.diag(factor) > 0.0)
         unit = np.sqrt(variances)
         whole = (factor / unit[:, None]) @ (factor / unit[:, None]).T
         np.testing.assert_allclose(np.tril(whole), covariance / np.outer(unit, unit), rtol=0.0, atol=1e-12)
@@ -115,59 +119,59 @@ def check_distribution(search: object) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(any_run())
-def test_every_run(spec: EpisodeSpec) -> None:
+def test_every_run(spec: RunSpec) -> None:
     arena = np.full(spec.size, np.nan)
-    write_episode(spec, arena)
-    _, search, observer = view_episode(arena)
+    write_run(spec, arena)
+    _, de_state, observer = view_run(arena)
     start(arena.ctypes.data, True)
     problem, tape = spec.problem, spec.problem.objective.python.function
     best, seen, population, initial = math.inf, 0, spec.config.population_size, 0
-    while not search.counts[Count.ENDED]:
-        population = check_sizes(spec, search, population)
-        check_means(search)
-        check_distribution(search)
+    while not de_state.counters[Counter.ENDED]:
+        population = check_sizes(spec, de_state, population)
+        check_means(de_state)
+        check_distribution(de_state)
         if (i := observe(arena.ctypes.data)) >= 0:
             check_features(observer.features, len(spec.portfolio))
-            check_donors(search.donors[i], i, population)
-        asked, place = ask_points(arena.ctypes.data), int(search.counts[Count.TOLD])
+            check_donors(de_state.donors[i], i, population)
+        asked, place = ask_points(arena.ctypes.data), int(de_state.counters[Counter.TOLD])
         assert place < asked <= population
-        initial += 0 if search.counts[Count.INITIALISED] else 1
-        points = search.trials if search.counts[Count.INITIALISED] else search.parents
-        if search.counts[Count.INITIALISED]:
-            check_foreseen(spec, search, asked - 1)
+        initial += 0 if de_state.counters[Counter.INITIALISED] else 1
+        points = de_state.trials if de_state.counters[Counter.INITIALISED] else de_state.parents
+        if de_state.counters[Counter.INITIALISED]:
+            check_foreseen(spec, de_state, asked - 1)
         assert np.all((points[place] >= problem.lower) & (points[place] <= problem.upper))
         tell_value(arena.ctypes.data, place, tape(points[place].copy()))
         seen += 1
-        assert search.marks[Mark.F_BSF] <= best
-        best = search.marks[Mark.F_BSF]
-    assert search.counts[Count.ENDED] == End.BUDGET
-    assert search.counts[Count.EVALUATIONS] == seen == spec.config.budget
-    assert search.applications.sum() == seen - initial
-    assert np.isfinite(search.parents).all() and not np.isnan(search.fitness).any()
+        assert de_state.scalars[Scalar.F_BSF] <= best
+        best = de_state.scalars[Scalar.F_BSF]
+    assert de_state.counters[Counter.ENDED] == End.BUDGET
+    assert de_state.counters[Counter.EVALUATIONS] == seen == spec.config.budget
+    assert de_state.applications.sum() == seen - initial
+    assert np.isfinite(de_state.parents).all() and not np.isnan(de_state.fitness).any()
 
 
 def finished(**changes: object) -> Episode:
     config = DEConfig(population_size=60, budget=4000, final_population=10)
-    spec = EpisodeSpec(problem=get("cec2005:F6/d10"), policy=uniform_policy(), portfolio=BEYOND, config=config)
-    lanes = Lanes([replace(spec, **changes)], threads=1)
+    spec = RunSpec(problem=get("cec2005:F6/d10"), policy=uniform_policy(), portfolio=EXTENDED, config=config)
+    lanes = VectorizedRuns([replace(spec, **changes)], threads=1)
     lanes.advance()
     return lanes.episodes[0]
 
 
 def test_a_shrinking_population_keeps_its_best() -> None:
-    search = finished().search
-    assert search.counts[Count.POPULATION] == 10
-    assert search.fitness[:10].min() == search.marks[Mark.F_BSF]
-    assert np.all(search.fitness[10:] == np.inf)
-    np.testing.assert_array_equal(search.parents[search.counts[Count.BEST]], search.best_point)
+    de_state = finished().de_state
+    assert de_state.counters[Counter.POPULATION] == 10
+    assert de_state.fitness[:10].min() == de_state.scalars[Scalar.F_BSF]
+    assert np.all(de_state.fitness[10:] == np.inf)
+    np.testing.assert_array_equal(de_state.parents[de_state.counters[Counter.BEST]], de_state.best_point)
 
 
 def test_success_moves_the_means() -> None:
-    search = finished().search
-    adapting = search.adapts > 0
-    assert np.all(search.taught[adapting] > 6) and np.all(search.taught[~adapting] == 0)
-    assert not np.any(search.scale_means[adapting] == 0.5)
-    assert np.all(search.scale_means[~adapting] == search.scale[~adapting, None])
+    de_state = finished().de_state
+    adapting = de_state.adapts > 0
+    assert np.all(de_state.memory_updates[adapting] > 6) and np.all(de_state.memory_updates[~adapting] == 0)
+    assert not np.any(de_state.memory_f[adapting] == 0.5)
+    assert np.all(de_state.memory_f[~adapting] == de_state.scale[~adapting, None])
 
 
 def test_the_adapted_numbers_have_their_distributions() -> None:
@@ -178,9 +182,9 @@ def test_the_adapted_numbers_have_their_distributions() -> None:
     rates = np.array([draw_crossover(stream, 0.5) for _ in range(4000)])
     scales = np.array([draw_scale(stream, 0.5) for _ in range(4000)])
     np.testing.assert_allclose(np.quantile(rates, [0.25, 0.5, 0.75]), [0.4326, 0.5, 0.5674], atol=0.01)
-    kept = 0.5 + math.atan(5.0) / math.pi  # the share of the Cauchy numbers that are positive
+    best_population = 0.5 + math.atan(5.0) / math.pi  # the share of the Cauchy numbers that are positive
     for share in (0.25, 0.5, 0.75):
-        quantile = 0.5 + 0.1 * math.tan(math.pi * (1.0 - kept * (1.0 - share) - 0.5))
+        quantile = 0.5 + 0.1 * math.tan(math.pi * (1.0 - best_population * (1.0 - share) - 0.5))
         assert abs(np.quantile(scales, share) - quantile) < 0.015
     assert scales.min() > 0.0 and scales.max() == 1.0
 
@@ -191,14 +195,14 @@ def test_first_samples_have_mean_and_covariance_of_the_better_half(strategy: str
     problem.bounded = False
     config = DEConfig(population_size=4000, budget=8000, updating="deferred")
     portfolio = Portfolio([(strategy, 1.0, 1.0)])
-    lanes = Lanes(
-        [EpisodeSpec(problem=problem, policy=uniform_policy(), portfolio=portfolio, config=config)], threads=1
+    lanes = VectorizedRuns(
+        [RunSpec(problem=problem, policy=uniform_policy(), portfolio=portfolio, config=config)], threads=1
     )
-    search = lanes.episodes[0].search
+    de_state = lanes.episodes[0].de_state
     lanes.advance(4000)
-    better = search.parents[search.order[:2000]].copy()
+    better = de_state.parents[de_state.order[:2000]].copy()
     lanes.advance(7999)
-    trials = search.trials[:3999]
+    trials = de_state.trials[:3999]
     np.testing.assert_allclose(trials.mean(axis=0), better.mean(axis=0), atol=0.04)
     assert abs(np.cov(better.T)[0, 1]) > 0.05  # more than what the next line lets pass
     np.testing.assert_allclose(np.cov(trials.T), np.cov(better.T), atol=0.03)
@@ -212,5 +216,5 @@ def test_a_population_that_drifts_on_a_plateau_begins_anew() -> None:
 
     problem = Problem.from_function(steps, [(-4.7, 5.3)] * 3)  # a step is a tenth of the box
     config = DEConfig(population_size=60, budget=4000, restart_tolerance=0.02)
-    search = finished(problem=problem, config=config).search
-    assert search.marks[Mark.F_BSF] == 0.0 and search.counts[Count.RESTARTS] > 0
+    de_state = finished(problem=problem, config=config).de_state
+    assert de_state.scalars[Scalar.F_BSF] == 0.0 and de_state.counters[Counter.RESTARTS] > 0

@@ -8,13 +8,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deddqn.de import DEConfig, Entry, Portfolio
+from deddqn.de import DEConfig, Operator, Portfolio
 from deddqn.de.mutation import STRATEGIES
-from deddqn.de.state import Count, End, Mark
-from deddqn.engine import EpisodeSpec
+from deddqn.de.state import Counter, End, Scalar
+from deddqn.engine import RunSpec
 from deddqn.engine.loop import start
-from deddqn.engine.run_memory import Episode, view_episode
-from deddqn.engine.run_spec import write_episode
+from deddqn.engine.run_memory import Episode, view_run
+from deddqn.engine.run_spec import write_run
 from deddqn.engine.stepping import ask_points, observe, tell_value
 from deddqn.features import n_features, signed_mask
 from deddqn.policies import uniform_policy
@@ -23,7 +23,7 @@ from deddqn.problems import Problem
 ODD_VALUES = (math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, 1e300, -1e300, 1.7e308, -1.7e308, 5e-324)
 
 any_value = st.one_of(st.sampled_from(ODD_VALUES), st.floats(-10.0, 10.0), st.floats())
-any_entry = st.builds(Entry, st.sampled_from(list(STRATEGIES)), st.floats(0.0, 3.0), st.floats(0.0, 1.0))
+any_entry = st.builds(Operator, st.sampled_from(list(STRATEGIES)), st.floats(0.0, 3.0), st.floats(0.0, 1.0))
 
 
 class Tape:
@@ -39,14 +39,14 @@ class Tape:
 
 
 @st.composite
-def any_run(draw: st.DrawFn) -> EpisodeSpec:
+def any_run(draw: st.DrawFn) -> RunSpec:
     dimension = draw(st.integers(1, 5))
     low = draw(st.floats(-1e6, 1e6))
     width = draw(st.sampled_from([0.0, 1e-9, 1.0, 1e6]))
     tape = Tape(draw(st.lists(any_value, min_size=1, max_size=12)))
     problem = Problem.from_function(tape, [(low, low + width)] * dimension, optimum=draw(st.sampled_from([None, 0.0])))
     problem.bounded = draw(st.booleans())
-    return EpisodeSpec(
+    return RunSpec(
         problem=problem,
         policy=uniform_policy(),
         portfolio=Portfolio(draw(st.lists(any_entry, min_size=1, max_size=6))),
@@ -80,45 +80,45 @@ def check_donors(donors: np.ndarray, i: int, population: int) -> None:
 
 @settings(max_examples=120, deadline=None)
 @given(any_run())
-def test_every_run(spec: EpisodeSpec) -> None:
+def test_every_run(spec: RunSpec) -> None:
     arena = np.full(spec.size, np.nan)
-    write_episode(spec, arena)
-    core, search, observer = episode = view_episode(arena)
+    write_run(spec, arena)
+    core, de_state, observer = episode = view_run(arena)
     start(arena.ctypes.data, True)
     problem, tape = spec.problem, spec.problem.objective.python.function
     best, seen = math.inf, 0
-    while not search.counts[Count.ENDED]:
+    while not de_state.counters[Counter.ENDED]:
         if (i := observe(arena.ctypes.data)) >= 0:
             check_features(observer.features, len(spec.portfolio))
-            check_donors(search.donors[i], i, spec.config.population_size)
+            check_donors(de_state.donors[i], i, spec.config.population_size)
         asked = ask_points(arena.ctypes.data)
-        points = search.trials if search.counts[Count.INITIALISED] else search.parents
-        place = int(search.counts[Count.TOLD])
+        points = de_state.trials if de_state.counters[Counter.INITIALISED] else de_state.parents
+        place = int(de_state.counters[Counter.TOLD])
         assert place < asked <= spec.config.population_size
-        if problem.bounded or not search.counts[Count.INITIALISED]:
+        if problem.bounded or not de_state.counters[Counter.INITIALISED]:
             assert np.all((points[place] >= problem.lower) & (points[place] <= problem.upper))
         assert np.all(np.isfinite(points[place]))
         tell_value(arena.ctypes.data, place, tape(points[place].copy()))
         seen += 1
-        assert search.marks[Mark.F_BSF] <= best
-        best = search.marks[Mark.F_BSF]
+        assert de_state.scalars[Scalar.F_BSF] <= best
+        best = de_state.scalars[Scalar.F_BSF]
         assert np.all(np.isfinite(core.rewards)) and np.all(core.rewards >= 0.0)
     check_end(spec, episode, seen)
     check_nothing_moves(arena)
 
 
-def check_end(spec: EpisodeSpec, episode: Episode, seen: int) -> None:
+def check_end(spec: RunSpec, episode: Episode, seen: int) -> None:
     """The budget is exact: what was told was counted, and only the target ends a run before its budget."""
-    search, budget = episode.search, spec.config.budget
-    assert search.counts[Count.EVALUATIONS] == seen <= budget
-    if search.counts[Count.ENDED] == End.BUDGET:
+    de_state, budget = episode.de_state, spec.config.budget
+    assert de_state.counters[Counter.EVALUATIONS] == seen <= budget
+    if de_state.counters[Counter.ENDED] == End.BUDGET:
         assert seen == budget
     else:
-        assert search.counts[Count.ENDED] == End.TARGET
+        assert de_state.counters[Counter.ENDED] == End.TARGET
         assert spec.problem.optimum is not None
-        assert search.marks[Mark.F_BSF] - spec.problem.optimum < spec.config.target_error
-    assert search.applications.sum() == max(seen - spec.config.population_size, 0)
-    assert search.fitness.min() >= search.marks[Mark.F_BSF]
+        assert de_state.scalars[Scalar.F_BSF] - spec.problem.optimum < spec.config.target_error
+    assert de_state.applications.sum() == max(seen - spec.config.population_size, 0)
+    assert de_state.fitness.min() >= de_state.scalars[Scalar.F_BSF]
 
 
 def check_nothing_moves(arena: np.ndarray) -> None:
@@ -131,23 +131,23 @@ def check_nothing_moves(arena: np.ndarray) -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.integers(6, 40), st.integers(0, 10**6))
 def test_donors_are_distinct_and_reach_everyone(population: int, seed: int) -> None:
-    spec = EpisodeSpec(
+    spec = RunSpec(
         problem=Problem.from_function(lambda x: 0.0, [(0.0, 1.0)]),
         policy=uniform_policy(),
         config=DEConfig(population_size=population, budget=6 * population, updating="deferred"),
         seed=seed,
     )
     arena = np.zeros(spec.size)
-    write_episode(spec, arena)
-    search = view_episode(arena).search
+    write_run(spec, arena)
+    de_state = view_run(arena).de_state
     start(arena.ctypes.data, True)
     reached: set[int] = set()
-    while not search.counts[Count.ENDED]:
+    while not de_state.counters[Counter.ENDED]:
         size = ask_points(arena.ctypes.data)
-        if search.counts[Count.INITIALISED]:
+        if de_state.counters[Counter.INITIALISED]:
             for i in range(size):
-                check_donors(search.donors[i], i, population)
-            reached |= set(search.donors.ravel().tolist())
+                check_donors(de_state.donors[i], i, population)
+            reached |= set(de_state.donors.ravel().tolist())
         for i in range(size):
             tell_value(arena.ctypes.data, i, 0.0)
     # five generations of at least 6 x 5 draws: one of NP is missed with probability NP (1 - 5 / NP)^(5 NP) < 1e-8

@@ -92,8 +92,8 @@ class Distribution:
         self.path_covariance = (1.0 - c_c) * self.path_covariance + h_sigma * math.sqrt(c_c * (2.0 - c_c) * mass) * step
         rank_one = np.outer(self.path_covariance, self.path_covariance)
         rank_mu = steps.T @ np.diag(weights) @ steps
-        kept = 1.0 - c_1 - c_mu + c_1 * (1.0 - h_sigma) * c_c * (2.0 - c_c)
-        self.covariance = kept * self.covariance + c_1 * rank_one + c_mu * rank_mu
+        best_population = 1.0 - c_1 - c_mu + c_1 * (1.0 - h_sigma) * c_c * (2.0 - c_c)
+        self.covariance = best_population * self.covariance + c_1 * rank_one + c_mu * rank_mu
         self.sigma *= math.exp(min(1.0, c_sigma / d_sigma * (length / expected - 1.0)))
 
         self._note_values([value for value, _ in ranked])

@@ -253,7 +253,7 @@ class ReferenceRun:
         self.non_finite = 0
         self.ended = False
         self.window: list[WindowElement] = []
-        self.counts = [0 for _ in self.portfolio]
+        self.counters = [0 for _ in self.portfolio]
         self.finished_generations: list[list[Application]] = []
         self.current_generation: list[Application] = []
         self.accepted: list[tuple[int, FloatArray, float]] = []
@@ -451,7 +451,7 @@ class ReferenceRun:
         metrics = self._metrics(i, offspring_value)
         rewards = self._rewards(i, offspring_value, metrics[0])
 
-        self.counts[op] += 1
+        self.counters[op] += 1
         self.current_generation.append((op, metrics))
         if offspring_value < self.fitness[i]:
             self._add_to_window((op, *metrics, offspring_value))

@@ -13,13 +13,13 @@ import numpy as np
 from deddqn._jit import kernel
 from deddqn.de import DEConfig, Portfolio
 from deddqn.de.bounds import repair
+from deddqn.de.generation import generation_is_over
 from deddqn.de.mutation import mutate
-from deddqn.de.selection import generation_is_over
-from deddqn.de.state import Count, End, Mark
-from deddqn.engine import EpisodeSpec
-from deddqn.engine.loop import finish, note_told, settle, start
-from deddqn.engine.run_memory import Episode, open_episode, view_episode
-from deddqn.engine.run_spec import write_episode
+from deddqn.de.state import Counter, End, Scalar
+from deddqn.engine import RunSpec
+from deddqn.engine.loop import finish, hold_value, record_evaluation, start
+from deddqn.engine.run_memory import Episode, open_run, view_run
+from deddqn.engine.run_spec import write_run
 from deddqn.engine.stepping import tell_value
 from deddqn.features.buffers import Tally
 from deddqn.features.landscape import write_landscape
@@ -33,33 +33,33 @@ _NO_SETUP = np.zeros(0)
 @kernel
 def write_state_of(run, i):
     """The features of individual `i`, whose donors are already written."""
-    _, search, observer = open_episode(run)
-    write_landscape(search, observer, i)
+    _, de_state, observer = open_run(run)
+    write_landscape(de_state, observer, i)
 
 
 @kernel
 def mutate_as(run, i, op):
     """Write the mutant of individual `i`."""
-    search = open_episode(run).search
-    best = search.counts[Count.BEST]
-    mutate(search.strategy[op], search.parents, i, search.donors[i], best, search.scale[op], search.trials[i])
+    de_state = open_run(run).de_state
+    best = de_state.counters[Counter.BEST]
+    mutate(de_state.strategy[op], de_state.parents, i, de_state.donors[i], best, de_state.scale[op], de_state.trials[i])
 
 
 @kernel
 def repair_trial(run, i):
     """Bring the trial of individual `i` into the bounds."""
-    search = open_episode(run).search
-    how = search.counts[Count.REPAIR]
-    repair(how, search.trials[i], search.parents[i], search.search_lower, search.search_upper)
+    de_state = open_run(run).de_state
+    how = de_state.counters[Counter.REPAIR]
+    repair(how, de_state.trials[i], de_state.parents[i], de_state.search_lower, de_state.search_upper)
 
 
 @kernel
 def settle_now(run, i, value):
     """Settle a trial at once, also in deferred mode, where the loop waits for the whole generation."""
-    episode = open_episode(run)
-    note_told(episode.search, i, value)
-    settle(episode, i)
-    if generation_is_over(episode.search):
+    episode = open_run(run)
+    hold_value(episode.de_state, i, value)
+    record_evaluation(episode, i)
+    if generation_is_over(episode.de_state):
         finish(episode)
 
 
@@ -76,12 +76,12 @@ def window_by_age(episode: Episode) -> list[tuple[float, ...]]:
 
 def rewards_of(episode: Episode) -> dict[str, float | None]:
     """R1, R2 and R3 (None where the optimum is unknown) of the trial settled last."""
-    search = episode.search
-    known = not math.isnan(search.marks[Mark.OPTIMUM])
+    de_state = episode.de_state
+    known = not math.isnan(de_state.scalars[Scalar.OPTIMUM])
     return {
-        "R1": r1(search.facts, _NO_SETUP),
-        "R2": r2(search.facts, _NO_SETUP),
-        "R3": r3(search.facts, _NO_SETUP) if known else None,
+        "R1": r1(de_state.outcome, _NO_SETUP),
+        "R2": r2(de_state.outcome, _NO_SETUP),
+        "R3": r3(de_state.outcome, _NO_SETUP) if known else None,
     }
 
 
@@ -108,7 +108,7 @@ class EngineRun:
     ) -> None:
         policy = fixed(0)
         policy.max_dimension = max_dimension
-        self.spec = EpisodeSpec(
+        self.spec = RunSpec(
             problem=Problem.from_function(_never, np.column_stack([lower, upper]), optimum=optimum),
             policy=policy,
             portfolio=Portfolio(portfolio),
@@ -124,16 +124,16 @@ class EngineRun:
             window=window_size,
         )
         self.arena = np.full(self.spec.size, np.nan)
-        write_episode(self.spec, self.arena)
-        self.episode = view_episode(self.arena)
-        self.search = self.episode.search
+        write_run(self.spec, self.arena)
+        self.episode = view_run(self.arena)
+        self.de_state = self.episode.de_state
         if search_lower is not None:
-            self.search.search_lower[:] = search_lower
+            self.de_state.search_lower[:] = search_lower
         if search_upper is not None:
-            self.search.search_upper[:] = search_upper
+            self.de_state.search_upper[:] = search_upper
 
     def initialise(self, population: Any, values: Any) -> None:
-        self.search.parents[:] = population
+        self.de_state.parents[:] = population
         start(self.arena.ctypes.data, False)
         for i, value in enumerate(values):
             if self.ended:
@@ -141,74 +141,74 @@ class EngineRun:
             tell_value(self.arena.ctypes.data, i, float(value))
 
     def features(self, i: int, donors: Any) -> np.ndarray:
-        self.search.donors[i] = donors
+        self.de_state.donors[i] = donors
         write_state_of(self.arena.ctypes.data, i)
         return self.episode.observer.features.copy()
 
     def trial(self, i: int, donors: Any, op: int, crossover_mask: Any) -> np.ndarray:
-        self.search.donors[i] = donors
+        self.de_state.donors[i] = donors
         mutate_as(self.arena.ctypes.data, i, op)
-        kept = ~np.asarray(crossover_mask)
-        self.search.trials[i, kept] = self.search.parents[i, kept]
+        best_population = ~np.asarray(crossover_mask)
+        self.de_state.trials[i, best_population] = self.de_state.parents[i, best_population]
         repair_trial(self.arena.ctypes.data, i)
-        return self.search.trials[i].copy()
+        return self.de_state.trials[i].copy()
 
     def commit(self, i: int, op: int, trial_point: Any, value: float) -> dict[str, float | None]:
-        self.search.trials[i] = trial_point
-        self.search.choices[i] = op
+        self.de_state.trials[i] = trial_point
+        self.de_state.choices[i] = op
         settle_now(self.arena.ctypes.data, i, value)
         return rewards_of(self.episode)
 
-    def _count(self, which: Count) -> int:
-        return int(self.search.counts[which])
+    def _count(self, which: Counter) -> int:
+        return int(self.de_state.counters[which])
 
     @property
     def population(self) -> np.ndarray:
-        return self.search.parents
+        return self.de_state.parents
 
     @property
     def fitness(self) -> np.ndarray:
-        return self.search.fitness
+        return self.de_state.fitness
 
     @property
     def x_bsf(self) -> np.ndarray:
-        return self.search.best_point
+        return self.de_state.best_point
 
     @property
     def f_bsf(self) -> float:
-        return float(self.search.marks[Mark.F_BSF])
+        return float(self.de_state.scalars[Scalar.F_BSF])
 
     @property
     def f_wsf(self) -> float:
-        return float(self.search.marks[Mark.F_WSF])
+        return float(self.de_state.scalars[Scalar.F_WSF])
 
     @property
     def evaluations(self) -> int:
-        return self._count(Count.EVALUATIONS)
+        return self._count(Counter.EVALUATIONS)
 
     @property
     def stagnation(self) -> int:
-        return self._count(Count.STAGNATION)
+        return self._count(Counter.STAGNATION)
 
     @property
     def generation(self) -> int:
-        return self._count(Count.GENERATION)
+        return self._count(Counter.GENERATION)
 
     @property
     def non_finite(self) -> int:
-        return self._count(Count.NON_FINITE)
+        return self._count(Counter.NON_FINITE)
 
     @property
     def best_index(self) -> int:
-        return self._count(Count.BEST)
+        return self._count(Counter.BEST)
 
     @property
     def ended(self) -> bool:
-        return self._count(Count.ENDED) != End.NOT_YET
+        return self._count(Counter.ENDED) != End.NOT_YET
 
     @property
-    def counts(self) -> list[int]:
-        return [int(times) for times in self.search.applications]
+    def counters(self) -> list[int]:
+        return [int(times) for times in self.de_state.applications]
 
     @property
     def window(self) -> list[tuple[float, ...]]:

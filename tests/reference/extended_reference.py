@@ -21,7 +21,7 @@ from .de_reference import FloatArray, ReferenceRun, clipped, improvement, mutant
 
 MEMORY = 6
 SPREAD = 0.1
-RENEWAL = 20
+REFIT_INTERVAL = 20
 Entries = list[tuple[str, float, float] | tuple[str, float, float, str]]
 
 
@@ -61,8 +61,8 @@ class BeyondReference(ReferenceRun):
         pbest: float = 0.11,
         archive: float = 1.0,
         restart_tolerance: float = 0.0,
-        restart_reserve: float = 0.0,
-        foresight: int = 1,
+        restart_final_fraction: float = 0.0,
+        n_candidates: int = 1,
         **settings: Any,
     ) -> None:
         super().__init__(portfolio=[entry[:3] for entry in portfolio], **settings)
@@ -71,16 +71,18 @@ class BeyondReference(ReferenceRun):
         self.first_population = self.population_size
         self.final_population = final_population or self.population_size
         self.pbest, self.archive_rate, self.restart_tolerance = pbest, archive, restart_tolerance
-        self.restart_reserve = restart_reserve if restart_tolerance > 0.0 else 0.0
-        self.foresight = foresight
+        self.restart_final_fraction = restart_final_fraction if restart_tolerance > 0.0 else 0.0
+        self.n_candidates = n_candidates
         self.uses_archive = any("pbest" in entry[0] for entry in portfolio)
         self.distribution = Distribution(self.upper - self.lower)
         self.restarts = self.returns = 0
         self.born = 0  # evaluations before those of the present population
-        self.kept: tuple[FloatArray, FloatArray] | None = None  # points and values, from best to worst
+        self.best_population: tuple[FloatArray, FloatArray] | None = None  # points and values, from best to worst
         self.waiting = False  # for the values of a new population
         self.origin: list[int] | None = None  # old numbers, where the last generation changed them
-        self.beaten: list[tuple[FloatArray, float]] = []  # evaluated points that are no parents, with their values
+        self.recent_points: list[
+            tuple[FloatArray, float]
+        ] = []  # evaluated points that are no parents, with their values
         self.model: tuple[FloatArray, list[float], float] | None = None  # of outlooks: points, weights, range
         self.looked, self.renewed = -1, 0
         self._forget()
@@ -97,11 +99,11 @@ class BeyondReference(ReferenceRun):
         _, scale, rate = self.portfolio[op]
         if self.adapts[op]:
             slot = self.source.integer_below(MEMORY)
-            scale_means, rate_means = self.means[op]
+            memory_f, rate_means = self.means[op]
             if "CR" in self.adapts[op]:
                 rate = clipped(rate_means[slot] + SPREAD * self.source.normal(), 0.0, 1.0)
             if "F" in self.adapts[op]:
-                scale = self._cauchy(scale_means[slot])
+                scale = self._cauchy(memory_f[slot])
         self.used[i] = (scale, rate)
         return scale, rate
 
@@ -151,13 +153,13 @@ class BeyondReference(ReferenceRun):
             if strategy == "curr-to-best/1":
                 return parent + scale * (best - parent + points[0] - points[1])
             if strategy == "curr-to-pbest/1":
-                guide = self._guide()
+                pbest = self._guide()
                 other = self._parent_or_archived(points[1], others_used=1)
-                return parent + scale * (guide - parent + points[0] - other)
+                return parent + scale * (pbest - parent + points[0] - other)
             if strategy == "rand-to-pbest/1":
-                guide = self._guide()
+                pbest = self._guide()
                 other = self._parent_or_archived(points[2], others_used=2)
-                return points[0] + scale * (guide - points[0] + points[1] - other)
+                return points[0] + scale * (pbest - points[0] + points[1] - other)
             if strategy == "gauss":
                 return self._gaussian_sample(scale)
             if strategy == "cma":
@@ -190,32 +192,32 @@ class BeyondReference(ReferenceRun):
 
     # -- foresight
 
-    def foresee(self, i: int, donors: Sequence[int], op: int) -> list[Foreseen]:
+    def make_candidates(self, i: int, donors: Sequence[int], op: int) -> list[Foreseen]:
         """The trials of parent i by one operator: the first with these donors, the others with new ones."""
-        self.foreseen: list[Foreseen] = []
-        for k in range(self.foresight):
+        self.candidates: list[Foreseen] = []
+        for k in range(self.n_candidates):
             own = donors if k == 0 else self.source.donors(i, self.population_size)
             point = self.drawn_trial(i, own, op)
-            self.foreseen.append(Foreseen(point, own, self.used[i]))
-        return self.foreseen
+            self.candidates.append(Foreseen(point, own, self.used[i]))
+        return self.candidates
 
-    def take_foreseen(self, i: int, k: int) -> FloatArray:
+    def take_candidate(self, i: int, k: int) -> FloatArray:
         """The trial that was picked."""
-        self.used[i] = self.foreseen[k].used
-        return self.foreseen[k].point
+        self.used[i] = self.candidates[k].used
+        return self.candidates[k].point
 
-    def outlook(self, point: FloatArray) -> float:
+    def candidate_scores(self, point: FloatArray) -> float:
         """From 1, what is as good as the best known point, to 0, as bad as the worst, by the model of their ranks; more
         for points that are far from all of them."""
-        if self.looked != self.generation and (self.model is None or self.evaluations - self.renewed >= RENEWAL):
+        if self.looked != self.generation and (self.model is None or self.evaluations - self.renewed >= REFIT_INTERVAL):
             self.model, self.renewed = self._fitted(), self.evaluations
         self.looked = self.generation
         assert self.model is not None
-        known, weights, reach = self.model
+        known, weights, squared_length_scale = self.model
         distances = [math.dist(x, self._scaled(point)) for x in known]
-        near = [reach / (reach + distance**2) for distance in distances]
+        near = [squared_length_scale / (squared_length_scale + distance**2) for distance in distances]
         expected = 0.5 + 0.5 * math.fsum(w * s for w, s in zip(weights, near, strict=True))
-        return expected + min(distances) ** 2 / reach
+        return expected + min(distances) ** 2 / squared_length_scale
 
     def _scaled(self, point: FloatArray) -> FloatArray:
         """In widths of the box; coordinates without a width are left out."""
@@ -226,16 +228,18 @@ class BeyondReference(ReferenceRun):
         """The points, their weights and the range of the model."""
         room = min(120, max(80, 2400 // self.dimension))
         best = self._ranking()[:room]
-        newest = self.beaten[::-1][: room - len(best)]
+        newest = self.recent_points[::-1][: room - len(best)]
         known = np.array([self._scaled(x) for x in [*self.population[best], *(x for x, _ in newest)]])
         values = [*self.fitness[best].tolist(), *(value for _, value in newest)]
         better = [sum(other < value for other in values) for value in values]
         as_good = [sum(other <= value for other in values) for value in values]
         ranks = 1.0 - (np.array(better) + np.array(as_good) - 1) / (len(values) - 1)
-        reach = max(20.0 * float(((known - known.mean(axis=0)) ** 2).sum(axis=1).mean()), 1e-300)
-        similar = np.array([[reach / (reach + math.dist(x, y) ** 2) for y in known] for x in known])
+        squared_length_scale = max(20.0 * float(((known - known.mean(axis=0)) ** 2).sum(axis=1).mean()), 1e-300)
+        similar = np.array(
+            [[squared_length_scale / (squared_length_scale + math.dist(x, y) ** 2) for y in known] for x in known]
+        )
         weights: list[float] = np.linalg.solve(similar + 1e-3 * np.eye(len(values)), ranks).tolist()
-        return known, weights, reach
+        return known, weights, squared_length_scale
 
     # -- the end of a generation
 
@@ -266,7 +270,7 @@ class BeyondReference(ReferenceRun):
         self._learn()
         for (i, _, value), trial in zip(self.settled, self.tried, strict=True):
             parent = (self.population[i].copy(), float(self.fitness[i]))
-            self.beaten.append(parent if value <= parent[1] else (trial, value))
+            self.recent_points.append(parent if value <= parent[1] else (trial, value))
         for index, _, value in self.accepted:
             if value < self.fitness[index]:
                 self._archive(self.population[index].copy())
@@ -314,17 +318,17 @@ class BeyondReference(ReferenceRun):
     @property
     def _before_the_reserve(self) -> float:
         """Evaluations; negative inside of the reserve."""
-        return self.budget - self.evaluations - rounded(self.restart_reserve * self.budget)
+        return self.budget - self.evaluations - rounded(self.restart_final_fraction * self.budget)
 
     def _is_worth_a_restart(self) -> bool:
-        return self.restart_reserve == 0.0 or self._before_the_reserve >= self.evaluations - self.born
+        return self.restart_final_fraction == 0.0 or self._before_the_reserve >= self.evaluations - self.born
 
     def _return_to_the_best(self) -> None:
         """The best of the populations that were left, cut to the present size, instead of a worse one; only once."""
-        if self.kept is None or self._before_the_reserve > 0:
+        if self.best_population is None or self._before_the_reserve > 0:
             return
-        points, values = self.kept
-        self.kept = None
+        points, values = self.best_population
+        self.best_population = None
         if values[0] < self.fitness.min():
             self.population, self.fitness = points[: self.population_size], values[: self.population_size]
             self.origin = [-1] * self.population_size
@@ -333,8 +337,10 @@ class BeyondReference(ReferenceRun):
 
     def _restart(self) -> None:
         ranking = self._ranking()
-        if self.restart_reserve > 0.0 and (self.kept is None or self.fitness[ranking[0]] < self.kept[1][0]):
-            self.kept = self.population[ranking], self.fitness[ranking]
+        if self.restart_final_fraction > 0.0 and (
+            self.best_population is None or self.fitness[ranking[0]] < self.best_population[1][0]
+        ):
+            self.best_population = self.population[ranking], self.fitness[ranking]
         self.born = self.evaluations
         self.population = self.initial_source.population(self.population_size, self.lower, self.upper)
         self.fitness = np.full(self.population_size, math.inf)

@@ -59,6 +59,6 @@ class RawStream:
         """True where the coordinate is the mutant's; CR = 1 draws nothing."""
         if rate >= 1.0:
             return [True] * dimension
-        kept = self.integer_below(dimension)
+        best_population = self.integer_below(dimension)
         drawn = [self.uniform() for _ in range(dimension)]
-        return [d == kept or drawn[d] < rate for d in range(dimension)]
+        return [d == best_population or drawn[d] < rate for d in range(dimension)]

@@ -20,12 +20,12 @@ import pytest
 from numba import njit
 
 from deddqn.de import DEConfig, Portfolio
-from deddqn.de.state import Count, End, Mark
-from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.de.state import Counter, End, Scalar
+from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.engine.loop import start
-from deddqn.engine.run_memory import Episode, view_episode
-from deddqn.engine.run_spec import write_episode
-from deddqn.engine.stepping import ask_points, finish_if_over, note_value, observe, settle_next, tell_value
+from deddqn.engine.run_memory import Episode, view_run
+from deddqn.engine.run_spec import write_run
+from deddqn.engine.stepping import ask_points, finish_if_over, note_value, observe, record_next, tell_value
 from deddqn.policies import load_policy
 from deddqn.problems import Problem
 from deddqn.rng import Stream
@@ -178,7 +178,7 @@ SCENARIOS = [
 ]
 
 
-def make_spec(scenario: Scenario, problem: Problem | None = None) -> EpisodeSpec:
+def make_spec(scenario: Scenario, problem: Problem | None = None) -> RunSpec:
     low, high = scenario.box
     if problem is None:
         pairs = [(low - 0.25 * d, high + 0.5 * d) if low < high else (low, high) for d in range(scenario.dimension)]
@@ -186,7 +186,7 @@ def make_spec(scenario: Scenario, problem: Problem | None = None) -> EpisodeSpec
         problem.bounded = scenario.bounded
     policy = load_policy(scenario.policy)
     policy.max_dimension = scenario.max_dimension
-    return EpisodeSpec(
+    return RunSpec(
         problem=problem,
         policy=policy,
         portfolio=Portfolio(scenario.portfolio),
@@ -205,7 +205,7 @@ def make_spec(scenario: Scenario, problem: Problem | None = None) -> EpisodeSpec
     )
 
 
-def make_reference(scenario: Scenario, spec: EpisodeSpec) -> ReferenceRun:
+def make_reference(scenario: Scenario, spec: RunSpec) -> ReferenceRun:
     problem = spec.problem
     open_side = np.full(problem.dimension, math.inf)
     return ReferenceRun(
@@ -237,18 +237,18 @@ def equal(actual: Any, expected: Any, what: str) -> None:
 
 def compare_marks(episode: Episode, reference: ReferenceRun, where: str) -> None:
     """All that an evaluation changes; these numbers are copies of values, so they are equal, not near."""
-    search = episode.search
-    equal(search.marks[Mark.F_BSF], reference.f_bsf, f"{where}: f_bsf")
-    equal(search.marks[Mark.F_WSF], reference.f_wsf, f"{where}: f_wsf")
-    equal(search.best_point, reference.x_bsf, f"{where}: x_bsf")
-    equal(search.counts[Count.EVALUATIONS], reference.evaluations, f"{where}: evaluations")
-    equal(search.counts[Count.NON_FINITE], reference.non_finite, f"{where}: non_finite")
+    de_state = episode.de_state
+    equal(de_state.scalars[Scalar.F_BSF], reference.f_bsf, f"{where}: f_bsf")
+    equal(de_state.scalars[Scalar.F_WSF], reference.f_wsf, f"{where}: f_wsf")
+    equal(de_state.best_point, reference.x_bsf, f"{where}: x_bsf")
+    equal(de_state.counters[Counter.EVALUATIONS], reference.evaluations, f"{where}: evaluations")
+    equal(de_state.counters[Counter.NON_FINITE], reference.non_finite, f"{where}: non_finite")
 
 
 def compare_after_settling(episode: Episode, reference: ReferenceRun, where: str) -> None:
     compare_marks(episode, reference, where)
-    equal(episode.search.counts[Count.STAGNATION], reference.stagnation, f"{where}: stagnation")
-    equal(episode.search.applications, reference.counts, f"{where}: applications")
+    equal(episode.de_state.counters[Counter.STAGNATION], reference.stagnation, f"{where}: stagnation")
+    equal(episode.de_state.applications, reference.counters, f"{where}: applications")
     window = window_by_age(episode)
     assert len(window) == len(reference.window), where
     if window:
@@ -256,12 +256,12 @@ def compare_after_settling(episode: Episode, reference: ReferenceRun, where: str
 
 
 def compare_generation(episode: Episode, reference: ReferenceRun, where: str) -> None:
-    search = episode.search
-    equal(search.parents, reference.population, f"{where}: population")
-    equal(search.fitness, reference.fitness, f"{where}: fitness")
-    equal(search.counts[Count.GENERATION], reference.generation, f"{where}: generation")
-    equal(search.counts[Count.ENDED] != End.NOT_YET, reference.ended, f"{where}: ended")
-    equal(search.counts[Count.BEST], reference.best_index, f"{where}: best parent")
+    de_state = episode.de_state
+    equal(de_state.parents, reference.population, f"{where}: population")
+    equal(de_state.fitness, reference.fitness, f"{where}: fitness")
+    equal(de_state.counters[Counter.GENERATION], reference.generation, f"{where}: generation")
+    equal(de_state.counters[Counter.ENDED] != End.NOT_YET, reference.ended, f"{where}: ended")
+    equal(de_state.counters[Counter.BEST], reference.best_index, f"{where}: best parent")
 
 
 def compare_rewards(episode: Episode, i: int, name: str, expected: dict[str, float | None], where: str) -> None:
@@ -280,24 +280,24 @@ class Comparison:
         self.scenario = scenario
         self.spec = make_spec(scenario)
         self.arena = np.full(self.spec.size, np.nan)
-        write_episode(self.spec, self.arena)
-        self.episode = view_episode(self.arena)
-        self.search = self.episode.search
-        self.stream = RawStream(self.search.streams[Stream.SEARCH])
+        write_run(self.spec, self.arena)
+        self.episode = view_run(self.arena)
+        self.de_state = self.episode.de_state
+        self.stream = RawStream(self.de_state.streams[Stream.SEARCH])
         self.reference = make_reference(scenario, self.spec)
         self.total_reward = 0.0
         self.order = np.random.default_rng(scenario.seed)
 
     def initialise(self) -> None:
         problem = self.spec.problem
-        drawn = RawStream(self.search.streams[Stream.INIT])
+        drawn = RawStream(self.de_state.streams[Stream.INIT])
         population = drawn.population(self.scenario.population, problem.lower, problem.upper)
         start(self.arena.ctypes.data, True)
-        equal(self.search.parents, population, "initial population")
+        equal(self.de_state.parents, population, "initial population")
         values = [self.scenario.objective(point) for point in population]
         self.reference.initialise(population, values)
-        while not self.search.counts[Count.INITIALISED]:
-            i = int(self.search.counts[Count.TOLD])
+        while not self.de_state.counters[Counter.INITIALISED]:
+            i = int(self.de_state.counters[Counter.TOLD])
             assert ask_points(self.arena.ctypes.data) > i
             tell_value(self.arena.ctypes.data, i, values[i])
         compare_marks(self.episode, self.reference, "initial")
@@ -306,21 +306,21 @@ class Comparison:
     def decide(self, i: int) -> np.ndarray:
         """Compare the features and the trial that the engine has for individual `i`; returns the trial."""
         where = f"generation {self.reference.generation}, individual {i}"
-        search, rows = self.search, self.episode.observer
+        de_state, rows = self.de_state, self.episode.observer
         donors = self.stream.donors(i, self.scenario.population)
-        equal(search.donors[i], donors, f"{where}: donors")
+        equal(de_state.donors[i], donors, f"{where}: donors")
         features = rows.states[i] if self.scenario.deferred else rows.features
         near(features, self.reference.features(i, donors), f"{where}: features", absolute=TOLERANCE)
-        op = int(search.choices[i])
+        op = int(de_state.choices[i])
         mask = self.stream.mask(self.scenario.portfolio[op][2], self.spec.problem.dimension)
         expected = self.reference.trial(i, donors, op, mask)
-        near(search.trials[i], expected, f"{where}: trial", absolute=TOLERANCE)
-        return search.trials[i].copy()
+        near(de_state.trials[i], expected, f"{where}: trial", absolute=TOLERANCE)
+        return de_state.trials[i].copy()
 
     def check_settled(self, i: int, point: np.ndarray, value: float) -> None:
         """Hand the same value to the reference and compare what the engine made of it."""
         where = f"generation {self.reference.generation}, individual {i}, settled"
-        rewards = self.reference.commit(i, int(self.search.choices[i]), point, value)
+        rewards = self.reference.commit(i, int(self.de_state.choices[i]), point, value)
         compare_rewards(self.episode, i, self.scenario.reward, rewards, where)
         self.total_reward += rewards[self.scenario.reward] or 0.0
         compare_after_settling(self.episode, self.reference, where)
@@ -341,25 +341,25 @@ class Comparison:
         points = [self.decide(i) for i in range(size)]
         values = [self.scenario.objective(point) for point in points]
         for i in self.order.permutation(size):
-            assert settle_next(self.arena.ctypes.data) == -1
+            assert record_next(self.arena.ctypes.data) == -1
             note_value(self.arena.ctypes.data, i, values[i])
         for i in range(size):
             compare_generation(self.episode, self.reference, "before the end of the generation")
-            assert settle_next(self.arena.ctypes.data) == i
+            assert record_next(self.arena.ctypes.data) == i
             self.check_settled(i, points[i], values[i])
         assert finish_if_over(self.arena.ctypes.data)
         compare_generation(self.episode, self.reference, "after the generation")
 
     def run(self) -> None:
         self.initialise()
-        while not self.search.counts[Count.ENDED]:
+        while not self.de_state.counters[Counter.ENDED]:
             if self.scenario.deferred:
                 self.step_deferred()
             else:
                 self.step_sequential()
-            assert [int(word) for word in self.search.streams[Stream.SEARCH]] == self.stream.words
+            assert [int(word) for word in self.de_state.streams[Stream.SEARCH]] == self.stream.words
         assert self.reference.ended
-        assert self.search.counts[Count.ENDED] == self.scenario.ends
+        assert self.de_state.counters[Counter.ENDED] == self.scenario.ends
         near(self.episode.core.total_reward[0], self.total_reward, "sum of the rewards")
 
 
@@ -401,19 +401,19 @@ def test_the_fused_loop_is_the_stepped_one(deferred: bool) -> None:
     scenario = Scenario(compiled_holes, 7, 3, CROSSED, 150, deferred=deferred, window=6)
     problem = Problem.from_function(compiled_holes, [(-5.0, 5.0)] * 3)
     spec = make_spec(scenario, problem)
-    lanes = Lanes([spec], threads=1)
+    lanes = VectorizedRuns([spec], threads=1)
     arena = np.zeros(spec.size)
-    write_episode(spec, arena)
+    write_run(spec, arena)
     start(arena.ctypes.data, True)
-    search = view_episode(arena).search
+    de_state = view_run(arena).de_state
     while size := ask_points(arena.ctypes.data):
-        told, settled = int(search.counts[Count.TOLD]), int(search.counts[Count.EVALUATIONS])
-        points = search.trials if search.counts[Count.INITIALISED] else search.parents
+        told, settled = int(de_state.counters[Counter.TOLD]), int(de_state.counters[Counter.EVALUATIONS])
+        points = de_state.trials if de_state.counters[Counter.INITIALISED] else de_state.parents
         for i in reversed(range(told, size)):  # one point, or a generation from its last to its first
-            assert search.counts[Count.EVALUATIONS] == settled
+            assert de_state.counters[Counter.EVALUATIONS] == settled
             tell_value(arena.ctypes.data, i, problem(points[i]))
-        lanes.advance(int(search.counts[Count.EVALUATIONS]))
-        assert lanes.evaluations[0] == search.counts[Count.EVALUATIONS] == settled + size - told
+        lanes.advance(int(de_state.counters[Counter.EVALUATIONS]))
+        assert lanes.evaluations[0] == de_state.counters[Counter.EVALUATIONS] == settled + size - told
     lanes.advance()
     assert lanes.arenas[0].tobytes() == arena.tobytes()
     assert lanes.evaluations[0] == 150

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deddqn.de import BEYOND, DEConfig, Portfolio
+from deddqn.de import EXTENDED, DEConfig, Portfolio
 from deddqn.de.mutation import STRATEGIES
-from deddqn.de.state import Count, End, Model
-from deddqn.engine import EpisodeSpec
+from deddqn.de.state import Counter, End, Model
+from deddqn.engine import RunSpec
 from deddqn.engine.loop import start
-from deddqn.engine.run_memory import view_episode
-from deddqn.engine.run_spec import write_episode
-from deddqn.engine.stepping import ask_points, finish_if_over, note_value, observe, settle_next, tell_value
+from deddqn.engine.run_memory import view_run
+from deddqn.engine.run_spec import write_run
+from deddqn.engine.stepping import ask_points, finish_if_over, note_value, observe, record_next, tell_value
 from deddqn.policies import CompiledPolicy, load_policy, softmax_policy
-from deddqn.policies.softmax import N_FACTS
+from deddqn.policies.softmax import N_INPUTS
 from deddqn.problems import Problem
 from deddqn.rng import Stream
 from tests.reference.extended_reference import BeyondReference, Entries
@@ -47,7 +47,7 @@ CONSTANT: Entries = [(name, 0.7, rate) for name in STRATEGIES[4:] for rate in (1
 PBEST: Entries = [("curr-to-pbest/1", 0.6, 0.9, "CR"), ("rand-to-pbest/1", 0.8, 0.0, "F"), ("rand/1", 0.5, 1.0)]
 GAUSS: Entries = [("gauss", 1.3, 1.0), ("gauss", 0.9, 0.5, "F+CR"), ("curr-to-best/1", 0.5, 0.5, "F+CR")]
 BOLD: Entries = [("best/1", 1.0, 1.0, "F"), ("best/1", 0.4, 0.2, "F+CR")]
-TWELVE: Entries = list(BEYOND.values)
+TWELVE: Entries = list(EXTENDED.values)
 CMA: Entries = [("cma", 1.0, 1.0)]
 CMA_BESIDE: Entries = [
     ("rand/1", 0.5, 0.9),
@@ -103,8 +103,8 @@ FEATURES_EVERY = 7
 OUTLOOK_TOLERANCE = 1e-8  # the equations of the model cost some digits
 SHRINK = {"final_population": 6}
 RESTARTING = {"restart_tolerance": 0.2}
-RETURNING = {"restart_tolerance": 0.3, "restart_reserve": 0.3}
-TWO, FOUR = {"foresight": 2}, {"foresight": 4}
+RETURNING = {"restart_tolerance": 0.3, "restart_final_fraction": 0.3}
+TWO, FOUR = {"n_candidates": 2}, {"n_candidates": 4}
 SCENARIOS = [
     Scenario(sphere, 20, 3, CONSTANT, 400),
     Scenario(rastrigin, 12, 10, CONSTANT, 300, SHRINK, repair="reflect"),
@@ -198,9 +198,9 @@ SCENARIOS = [
 
 def policy_for(scenario: Scenario) -> CompiledPolicy:
     """Where several trials are made, one that picks; how it chooses is taken from it."""
-    if "foresight" not in scenario.more:
+    if "n_candidates" not in scenario.more:
         return load_policy("random")
-    weights = np.random.default_rng(scenario.seed).normal(size=(len(scenario.portfolio), N_FACTS))
+    weights = np.random.default_rng(scenario.seed).normal(size=(len(scenario.portfolio), N_INPUTS))
     return softmax_policy(weights, portfolio=Portfolio(scenario.portfolio))
 
 
@@ -220,7 +220,7 @@ class Comparison:
             target_error=scenario.target_error,
             **scenario.more,
         )
-        self.spec = EpisodeSpec(
+        self.spec = RunSpec(
             problem=problem,
             policy=policy_for(scenario),
             portfolio=Portfolio(scenario.portfolio),
@@ -231,11 +231,11 @@ class Comparison:
             generations=4,
         )
         self.arena = np.full(self.spec.size, np.nan)
-        write_episode(self.spec, self.arena)
-        self.episode = view_episode(self.arena)
-        self.search = self.episode.search
-        self.stream = RawStream(self.search.streams[Stream.SEARCH])
-        self.initial_stream = RawStream(self.search.streams[Stream.INIT])
+        write_run(self.spec, self.arena)
+        self.episode = view_run(self.arena)
+        self.de_state = self.episode.de_state
+        self.stream = RawStream(self.de_state.streams[Stream.SEARCH])
+        self.initial_stream = RawStream(self.de_state.streams[Stream.INIT])
         self.order = np.random.default_rng(scenario.seed)
         self.picked: list[int] = []
         self.blind = False  # the policy knows that no value was finite: it picks the first trial
@@ -259,54 +259,54 @@ class Comparison:
             **scenario.more,
         )
 
-    def count(self, which: Count) -> int:
-        return int(self.search.counts[which])
+    def count(self, which: Counter) -> int:
+        return int(self.de_state.counters[which])
 
     def initialise(self) -> None:
         problem = self.spec.problem
         population = self.initial_stream.population(self.scenario.population, problem.lower, problem.upper)
         start(self.arena.ctypes.data, True)
-        equal(self.search.parents[: len(population)], population, "initial population")
+        equal(self.de_state.parents[: len(population)], population, "initial population")
         values = [self.scenario.objective(point) for point in population]
         self.reference.initialise(population, values)
-        while not self.count(Count.INITIALISED):
-            tell_value(self.arena.ctypes.data, self.count(Count.TOLD), values[self.count(Count.TOLD)])
+        while not self.count(Counter.INITIALISED):
+            tell_value(self.arena.ctypes.data, self.count(Counter.TOLD), values[self.count(Counter.TOLD)])
         self.compare_generation("initial")
 
     def compare_generation(self, where: str) -> None:
-        search, reference, size = self.search, self.reference, self.reference.population_size
+        de_state, reference, size = self.de_state, self.reference, self.reference.population_size
         compare_marks(self.episode, reference, where)
-        equal(self.count(Count.POPULATION), size, f"{where}: NP")
-        equal(search.parents[:size], reference.population, f"{where}: population")
-        equal(search.fitness[:size], reference.fitness, f"{where}: fitness")
-        equal(self.count(Count.GENERATION), reference.generation, f"{where}: generation")
-        equal(self.count(Count.ENDED) != End.NOT_YET, reference.ended, f"{where}: ended")
-        equal(self.count(Count.STAGNATION), reference.stagnation, f"{where}: stagnation")
-        equal(self.count(Count.RESTARTS), reference.restarts, f"{where}: restarts")
-        equal(self.count(Count.INITIALISED), not reference.waiting, f"{where}: initialised")
+        equal(self.count(Counter.POPULATION), size, f"{where}: NP")
+        equal(de_state.parents[:size], reference.population, f"{where}: population")
+        equal(de_state.fitness[:size], reference.fitness, f"{where}: fitness")
+        equal(self.count(Counter.GENERATION), reference.generation, f"{where}: generation")
+        equal(self.count(Counter.ENDED) != End.NOT_YET, reference.ended, f"{where}: ended")
+        equal(self.count(Counter.STAGNATION), reference.stagnation, f"{where}: stagnation")
+        equal(self.count(Counter.RESTARTS), reference.restarts, f"{where}: restarts")
+        equal(self.count(Counter.INITIALISED), not reference.waiting, f"{where}: initialised")
         if reference.current_generation:
             return
         self.compare_learned(where)
         self.compare_distribution(where)
         if reference.origin is not None:
-            assert self.count(Count.RENUMBERED), where
-            equal(search.origin[:size], reference.origin, f"{where}: origin")
+            assert self.count(Counter.RENUMBERED), where
+            equal(de_state.origin[:size], reference.origin, f"{where}: origin")
 
     def compare_learned(self, where: str) -> None:
-        search, reference = self.search, self.reference
-        members, first = self.count(Count.ARCHIVED), self.count(Count.ALLOCATED)
+        de_state, reference = self.de_state, self.reference
+        members, first = self.count(Counter.ARCHIVED), self.count(Counter.ALLOCATED)
         equal(members, len(reference.archive), f"{where}: archived")
-        equal(self.count(Count.ARCHIVE_ROOM), reference.archive_room, f"{where}: room of the archive")
+        equal(self.count(Counter.ARCHIVE_ROOM), reference.archive_room, f"{where}: room of the archive")
         if members:
-            equal(search.parents[first : first + members], reference.archive, f"{where}: archive")
-        if search.scale_means.size:
+            equal(de_state.parents[first : first + members], reference.archive, f"{where}: archive")
+        if de_state.memory_f.size:
             scales, rates = zip(*reference.means, strict=True)
-            near(search.scale_means, scales, f"{where}: means of F")
-            near(search.crossover_means, rates, f"{where}: means of CR", absolute=TOLERANCE)
+            near(de_state.memory_f, scales, f"{where}: means of F")
+            near(de_state.memory_cr, rates, f"{where}: means of CR", absolute=TOLERANCE)
 
     def compare_distribution(self, where: str) -> None:
-        search, reference = self.search, self.reference.distribution
-        model = search.model
+        de_state, reference = self.de_state, self.reference.distribution
+        model = de_state.model
         equal(model[Model.BEGUN], reference.begun, f"{where}: beginnings")
         if reference.begun == 0:
             return
@@ -317,58 +317,63 @@ class Comparison:
         equal(model[Model.BEST], reference.best, f"{where}: best value of the distribution")
         equal(model[Model.SAMPLES], len(reference.waiting), f"{where}: samples")
         for k, (value, point) in enumerate(reference.waiting):
-            equal(search.model_values[k], value, f"{where}: value of sample {k}")
-            equal(search.model_points[k], point, f"{where}: sample {k}")
+            equal(de_state.model_values[k], value, f"{where}: value of sample {k}")
+            equal(de_state.model_points[k], point, f"{where}: sample {k}")
         deviations = np.sqrt(np.diag(reference.covariance))
         if reference.alive:
             near(model[Model.SIGMA], reference.sigma, f"{where}: sigma")
-            near(np.tril(search.model_factor), reference.factor, f"{where}: A", absolute=TOLERANCE * deviations.max())
-        means = (each / (reference.sigma * deviations) for each in (search.model_mean, reference.mean))
+            near(np.tril(de_state.model_factor), reference.factor, f"{where}: A", absolute=TOLERANCE * deviations.max())
+        means = (each / (reference.sigma * deviations) for each in (de_state.model_mean, reference.mean))
         near(*means, f"{where}: mean in deviations", absolute=TOLERANCE)
         covariances = (
-            np.tril(each / np.outer(deviations, deviations)) for each in (search.model_covariance, reference.covariance)
+            np.tril(each / np.outer(deviations, deviations))
+            for each in (de_state.model_covariance, reference.covariance)
         )
         near(*covariances, f"{where}: C as correlations", absolute=TOLERANCE)
-        near(search.path_sigma, reference.path_sigma, f"{where}: path of sigma", absolute=TOLERANCE)
-        paths = (each / deviations for each in (search.path_covariance, reference.path_covariance))
+        near(de_state.path_sigma, reference.path_sigma, f"{where}: path of sigma", absolute=TOLERANCE)
+        paths = (each / deviations for each in (de_state.path_covariance, reference.path_covariance))
         near(*paths, f"{where}: path of C in deviations", absolute=TOLERANCE)
 
     def decide(self, i: int) -> np.ndarray:
         where = f"generation {self.reference.generation}, individual {i}"
-        search, reference, rows = self.search, self.reference, self.episode.observer
-        op, donors = int(search.choices[i]), self.stream.donors(i, reference.population_size)
+        de_state, reference, rows = self.de_state, self.reference, self.episode.observer
+        op, donors = int(de_state.choices[i]), self.stream.donors(i, reference.population_size)
         if (reference.evaluations + i) % FEATURES_EVERY == 0:  # the reference takes its time for them
             features = rows.states[i] if self.scenario.deferred else rows.features
             near(features, reference.features(i, donors), f"{where}: features", absolute=TOLERANCE)
-        if self.spec.picks:
+        if self.spec.prescreens:
             expected, donors = self.pick(i, op, donors, where)
         else:
             expected = reference.drawn_trial(i, donors, op)
-        equal(search.donors[i], donors, f"{where}: donors")
-        near(search.trials[i], expected, f"{where}: trial", absolute=TOLERANCE)
-        return search.trials[i].copy()
+        equal(de_state.donors[i], donors, f"{where}: donors")
+        near(de_state.trials[i], expected, f"{where}: trial", absolute=TOLERANCE)
+        return de_state.trials[i].copy()
 
     def pick(self, i: int, op: int, donors: list[int], where: str) -> tuple[np.ndarray, list[int]]:
         """The trial with the highest outlook, and the donors that were drawn last."""
-        search, reference = self.search, self.reference
-        foreseen = reference.foresee(i, donors, op)
-        outlooks = [reference.outlook(trial.point) for trial in foreseen]
+        de_state, reference = self.de_state, self.reference
+        candidates = reference.make_candidates(i, donors, op)
+        scores = [reference.candidate_scores(trial.point) for trial in candidates]
         if not self.scenario.deferred:
-            near(search.foreseen, [trial.point for trial in foreseen], f"{where}: foreseen", absolute=TOLERANCE)
-            np.testing.assert_allclose(search.outlook, outlooks, rtol=0.0, atol=OUTLOOK_TOLERANCE, err_msg=where)
-        highest = [k for k, outlook in enumerate(outlooks) if outlook >= max(outlooks) - OUTLOOK_TOLERANCE]
+            near(de_state.candidates, [trial.point for trial in candidates], f"{where}: foreseen", absolute=TOLERANCE)
+            np.testing.assert_allclose(
+                de_state.candidate_scores, scores, rtol=0.0, atol=OUTLOOK_TOLERANCE, err_msg=where
+            )
+        highest = [
+            k for k, candidate_scores in enumerate(scores) if candidate_scores >= max(scores) - OUTLOOK_TOLERANCE
+        ]
         if self.blind:
             highest = [0]
         elif not self.scenario.deferred:
-            highest = [int(np.argmax(search.outlook))]
-        away = [float(np.abs(foreseen[k].point - search.trials[i]).max()) for k in highest]
+            highest = [int(np.argmax(de_state.candidate_scores))]
+        away = [float(np.abs(candidates[k].point - de_state.trials[i]).max()) for k in highest]
         picked = highest[int(np.argmin(away))]  # digits may decide where outlooks are equal
         self.picked.append(picked)
-        return reference.take_foreseen(i, picked), list(foreseen[-1].donors)
+        return reference.take_candidate(i, picked), list(candidates[-1].donors)
 
     def check_settled(self, i: int, point: np.ndarray, value: float) -> None:
         where = f"generation {self.reference.generation}, individual {i}, settled"
-        rewards = self.reference.commit(i, int(self.search.choices[i]), point, value)
+        rewards = self.reference.commit(i, int(self.de_state.choices[i]), point, value)
         self.blind = self.reference.f_bsf == math.inf
         compare_rewards(self.episode, i, "R2", rewards, where)
         compare_after_settling(self.episode, self.reference, where)
@@ -390,20 +395,20 @@ class Comparison:
         for i in self.order.permutation(size):
             note_value(self.arena.ctypes.data, i, values[i])
         for i in range(size):
-            assert settle_next(self.arena.ctypes.data) == i
+            assert record_next(self.arena.ctypes.data) == i
             if i < size - 1:
                 self.check_settled(i, points[i], values[i])
         assert finish_if_over(self.arena.ctypes.data)
-        self.reference.commit(size - 1, int(self.search.choices[size - 1]), points[-1], values[-1])
+        self.reference.commit(size - 1, int(self.de_state.choices[size - 1]), points[-1], values[-1])
         self.blind = self.reference.f_bsf == math.inf
         self.compare_generation("after the generation")
 
     def new_population(self) -> None:
         """Values of a population after a restart: the engine asks for them as for the first ones."""
         size = ask_points(self.arena.ctypes.data)
-        first = self.count(Count.TOLD)
+        first = self.count(Counter.TOLD)
         assert observe(self.arena.ctypes.data) == -1
-        points = self.search.parents[:size].copy()
+        points = self.de_state.parents[:size].copy()
         values = [self.scenario.objective(point) for point in points]
         for i in self.order.permutation(range(first, size)):
             tell_value(self.arena.ctypes.data, i, values[i])
@@ -415,17 +420,17 @@ class Comparison:
 
     def run(self) -> None:
         self.initialise()
-        while not self.count(Count.ENDED):
+        while not self.count(Counter.ENDED):
             if self.reference.waiting:
                 self.new_population()
             elif self.scenario.deferred:
                 self.step_deferred()
             else:
                 self.step_sequential()
-            assert [int(word) for word in self.search.streams[Stream.SEARCH]] == self.stream.words
-            assert [int(word) for word in self.search.streams[Stream.INIT]] == self.initial_stream.words
+            assert [int(word) for word in self.de_state.streams[Stream.SEARCH]] == self.stream.words
+            assert [int(word) for word in self.de_state.streams[Stream.INIT]] == self.initial_stream.words
         assert self.reference.ended
-        assert self.count(Count.ENDED) == self.scenario.ends
+        assert self.count(Counter.ENDED) == self.scenario.ends
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
@@ -437,14 +442,14 @@ def test_every_step_of_a_run(scenario: Scenario) -> None:
         assert reference.population_size == final
     if "restart_tolerance" in scenario.more and scenario.objective in (sphere, rastrigin, terraces, holes):
         assert reference.restarts > 0
-    if "restart_reserve" in scenario.more and scenario.objective in (rastrigin, holes):
+    if "restart_final_fraction" in scenario.more and scenario.objective in (rastrigin, holes):
         assert reference.returns > 0
     if scenario.more.get("archive") == 0.3:
         assert len(reference.archive) == 6
     if scenario.portfolio is CMA and scenario.objective in (constant, noise):
         assert reference.distribution.begun > 1
-    if scenario.more.get("foresight", 1) > 1 and scenario.objective is not never_finite:
-        assert set(comparison.picked) == set(range(scenario.more["foresight"]))
+    if scenario.more.get("n_candidates", 1) > 1 and scenario.objective is not never_finite:
+        assert set(comparison.picked) == set(range(scenario.more["n_candidates"]))
 
 
 def test_the_scenarios_cover_the_matrix() -> None:
@@ -453,13 +458,13 @@ def test_the_scenarios_cover_the_matrix() -> None:
         assert {entry[0] for s in chosen for entry in s.portfolio} == set(STRATEGIES)
         assert {s.dimension for s in chosen} >= {1, 2, 10}
         assert {s.ends for s in chosen} == {End.BUDGET, End.TARGET}
-        foreseeing = [s for s in chosen if "foresight" in s.more]
+        foreseeing = [s for s in chosen if "n_candidates" in s.more]
         sampling = [s for s in chosen if any(entry[0] == "cma" for entry in s.portfolio)]
         for special in (foreseeing, sampling):
             assert {s.dimension for s in special} >= {1, 2, 3, 10}
             assert {s.repair for s in special} == {"clip", "reflect", "midpoint"}
             assert {"restart_tolerance", "final_population"} <= {name for s in special for name in s.more}
-        assert {s.more["foresight"] for s in foreseeing} == {2, 4}
+        assert {s.more["n_candidates"] for s in foreseeing} == {2, 4}
         assert {entry[0] for s in foreseeing for entry in s.portfolio} == set(STRATEGIES)
 
 
@@ -470,4 +475,4 @@ def test_the_paper_is_a_special_case() -> None:
     plain.run()
     same.run()
     assert plain.arena.size == same.arena.size
-    equal(plain.search.parents, same.search.parents, "population")
+    equal(plain.de_state.parents, same.de_state.parents, "population")

@@ -277,7 +277,7 @@ def test_features_stay_in_their_range_for_every_input(
         assert run.f_wsf == max(finite, default=-INF)
         assert run.non_finite == len(seen) - len(finite)
         assert run.evaluations == len(seen)
-        assert sum(run.counts) == number + 1
+        assert sum(run.counters) == number + 1
         assert len(run.window) <= 4
         assert all(math.isfinite(entry) for element in run.window for entry in element)
         improved = math.isfinite(value) and value < parent_value

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.policies import uniform_policy
 from deddqn.problems import get
 from deddqn.rng import Stream, integer_below, streams_at, uniform
@@ -98,7 +98,7 @@ class Reference:
 
     def run(self, problem, repeat):
         config = self.config
-        spec = EpisodeSpec(
+        spec = RunSpec(
             problem=problem,
             policy=uniform_policy(),
             config=config.de_config(),
@@ -107,7 +107,7 @@ class Reference:
             reward=config.reward,
             observe=True,
         )
-        lanes = Lanes([spec], threads=1)
+        lanes = VectorizedRuns([spec], threads=1)
         stream = streams_at(config.seed, problem.seed_name, problem.dimension, repeat)[Stream.POLICY].copy()
         state, ended, total = lanes.observe()[0], False, 0.0
         while not ended:

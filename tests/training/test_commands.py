@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from deddqn.de import BEYOND
+from deddqn.de import EXTENDED
 from deddqn.policies import load_policy_file
 from deddqn.training.__main__ import main as train_main
 
@@ -56,9 +56,9 @@ def test_signals_mean_what_they_did_before(tmp_path):
 
 
 def test_a_network_for_the_richer_portfolio_knows_its_settings(tmp_path):
-    values = {**SETTINGS, "portfolio": "beyond", "population_size": 20, "final_population": 8, "hidden": [8]}
+    values = {**SETTINGS, "portfolio": "extended", "population_size": 20, "final_population": 8, "hidden": [8]}
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"preset": "paper-r2", **values}))
     assert train_main([str(config), "--out", str(tmp_path / "out")]) == 0
     policy = load_policy_file(tmp_path / "out" / "final.safetensors")
-    assert policy.portfolio == BEYOND and policy.de == {"population_size": 20, "final_population": 8}
+    assert policy.portfolio == EXTENDED and policy.de == {"population_size": 20, "final_population": 8}

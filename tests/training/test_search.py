@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from deddqn.de import BEYOND, DEConfig
+from deddqn.de import EXTENDED, DEConfig
 from deddqn.policies import load_policy, load_policy_file, save_softmax, softmax_policy
-from deddqn.policies.softmax import N_FACTS, trust_of, weights_of
+from deddqn.policies.softmax import N_INPUTS, prescreening_gate_of, weights_of
 from deddqn.training.evaluate import evaluate_all, rank_score, rank_scores
 from deddqn.training.policy_search.cma_es import CMAES
 from deddqn.training.policy_search.search import Search, SearchConfig, search
@@ -58,7 +58,7 @@ def test_a_search_goes_on_where_it_stopped(tmp_path):
     np.testing.assert_array_equal(whole.cma.mean, parts.cma.mean)
     for one in (whole, parts):
         one.log.close()
-    policy = load_policy_file(tmp_path / "parts" / "searched.safetensors")
+    policy = load_policy_file(tmp_path / "parts" / "softmax.safetensors")
     assert policy.metadata["kind"] == "softmax"
     assert policy.metadata["provenance"]["problems"] == list(SMALL["problems"])
     with pytest.raises(ValueError, match="sigma must be 1.0 to resume this search, got 2.0"):
@@ -71,7 +71,7 @@ def test_a_search_finds_a_better_policy_than_the_one_it_began_with(tmp_path):
     config = SearchConfig(**{**SMALL, "candidates": 12, "repeats": 2}, generations=80)
     found = Search(config, tmp_path, quiet=True)
     found.run()
-    begun = softmax_policy(np.zeros((4, N_FACTS)), max_dimension=10)
+    begun = softmax_policy(np.zeros((4, N_INPUTS)), max_dimension=10)
     ended = softmax_policy(**found._policy_at(found.cma.mean), max_dimension=10)
     settings = {**found._settings, "repeats": 150}
     before, after = (e.errors for e in evaluate_all([begun, ended], found.problems, **settings))
@@ -93,30 +93,30 @@ def test_a_pool_of_other_runs(tmp_path):
 
 def test_a_search_begins_with_a_policy(tmp_path):
     """The mean is the policy up to the weights of the first operator, which are 0: the probabilities are the same."""
-    weights = np.random.default_rng(3).normal(size=(4, N_FACTS))
+    weights = np.random.default_rng(3).normal(size=(4, N_INPUTS))
     save_softmax(tmp_path / "mine.safetensors", weights)
     mine = {"start": str(tmp_path / "mine.safetensors")}
     begun = Search(SearchConfig(**SMALL, **mine), tmp_path / "a", quiet=True)
     first = begun._policy_at(begun.cma.mean)
     np.testing.assert_array_equal(first["weights"], weights - weights[0])
     assert set(first) == {"weights"}
-    shipped = Search(SearchConfig(**SMALL, start="searched"), tmp_path / "b", quiet=True)
-    table = weights_of(load_policy("searched"))
+    shipped = Search(SearchConfig(**SMALL, start="softmax"), tmp_path / "b", quiet=True)
+    table = weights_of(load_policy("softmax"))
     np.testing.assert_array_equal(shipped._policy_at(shipped.cma.mean)["weights"], table - table[0])
     assert not Search(SearchConfig(**SMALL), tmp_path / "c", quiet=True).cma.mean.any()
 
 
 def test_trust_is_searched_where_there_is_something_to_pick_from(tmp_path):
-    trust = np.arange(float(N_FACTS))
-    save_softmax(tmp_path / "mine.safetensors", np.zeros((4, N_FACTS)), trust=trust)
-    settings = {**SMALL, "foresight": 2, "start": str(tmp_path / "mine.safetensors"), "generations": 2}
+    prescreening_gate = np.arange(float(N_INPUTS))
+    save_softmax(tmp_path / "mine.safetensors", np.zeros((4, N_INPUTS)), prescreening_gate=prescreening_gate)
+    settings = {**SMALL, "n_candidates": 2, "start": str(tmp_path / "mine.safetensors"), "generations": 2}
     search = Search(SearchConfig(**settings), tmp_path / "a", quiet=True)
-    np.testing.assert_array_equal(search._policy_at(search.cma.mean)["trust"], trust)
+    np.testing.assert_array_equal(search._policy_at(search.cma.mean)["prescreening_gate"], prescreening_gate)
     search.run()
-    found = trust_of(load_policy_file(tmp_path / "a" / "searched.safetensors"))
-    assert found is not None and found.shape == trust.shape and not np.array_equal(found, trust)
+    found = prescreening_gate_of(load_policy_file(tmp_path / "a" / "softmax.safetensors"))
+    assert found is not None and found.shape == prescreening_gate.shape and not np.array_equal(found, prescreening_gate)
     anew = Search(SearchConfig(**{**settings, "start": ""}), tmp_path / "b", quiet=True)
-    np.testing.assert_array_equal(anew._policy_at(anew.cma.mean)["trust"], [3.0] + [0.0] * (N_FACTS - 1))
+    np.testing.assert_array_equal(anew._policy_at(anew.cma.mean)["prescreening_gate"], [3.0] + [0.0] * (N_INPUTS - 1))
 
 
 @pytest.mark.parametrize(
@@ -124,8 +124,8 @@ def test_trust_is_searched_where_there_is_something_to_pick_from(tmp_path):
     [
         ({"start": "de1"}, "start must be a softmax policy, got 'de1'"),
         ({"start": "ddqn-r2"}, "start must be a softmax policy, got 'ddqn-r2'"),
-        ({"start": "searched", "portfolio": BEYOND.values}, "start must have 12 operators, 'searched' has others"),
-        ({"start": "serached"}, "unknown policy 'serached'; did you mean 'searched'"),
+        ({"start": "softmax", "portfolio": EXTENDED.values}, "start must have 12 operators, 'softmax' has others"),
+        ({"start": "sofmax"}, "unknown policy 'sofmax'; did you mean 'softmax'"),
     ],
 )
 def test_a_search_cannot_begin_with_just_anything(tmp_path, settings, message):
@@ -140,35 +140,35 @@ def test_unknown_settings_suggest_a_neighbour():
 
 def test_the_richer_portfolio_is_searched_by_its_preset(tmp_path):
     config = SearchConfig.from_json({"preset": "search-x", **SMALL, "final_population": 8, "generations": 2})
-    assert config.operators() == BEYOND and config.de_config().final_population == 8
-    assert SearchConfig.from_json({"preset": "search-x"}).de_config() == DEConfig(**load_policy("ddqn-x").de)
+    assert config.operators() == EXTENDED and config.de_config().final_population == 8
+    assert SearchConfig.from_json({"preset": "search-x"}).de_config() == DEConfig(**load_policy("softmax-x").de)
     assert SearchConfig.from_json(config.to_json()) == config
     one = Search(config, tmp_path, quiet=True)
     one.run()
     assert one.pool.shape == (2, 3 * 13)  # uniform, and each of the twelve alone
-    assert one.cma.mean.size == 11 * 8 + 8  # differences of weights, and trust
-    policy = load_policy_file(tmp_path / "searched.safetensors")
-    own = {**load_policy("ddqn-x").de, "population_size": 12, "final_population": 8}
-    assert policy.portfolio == BEYOND and policy.de == own
+    assert one.cma.mean.size == 11 * 8 + 8  # differences of weights, and prescreening_gate
+    policy = load_policy_file(tmp_path / "softmax.safetensors")
+    own = {**load_policy("softmax-x").de, "population_size": 12, "final_population": 8}
+    assert policy.portfolio == EXTENDED and policy.de == own
 
 
 def test_foresight_is_searched_with_and_kept(tmp_path):
     """The candidates pick, the references do not; the file of the policy says how many trials it picks from."""
     settings = {**SMALL, "generations": 2}
     blind, seeing = (
-        Search(SearchConfig(**settings, foresight=foresight), tmp_path / str(foresight), quiet=True)
-        for foresight in (1, 3)
+        Search(SearchConfig(**settings, n_candidates=n_candidates), tmp_path / str(n_candidates), quiet=True)
+        for n_candidates in (1, 3)
     )
     for one in (blind, seeing):
         one.run()
     np.testing.assert_array_equal(blind.pool, seeing.pool)
     assert (blind.cma.mean != seeing.cma.mean[: blind.cma.mean.size]).any()
-    policy = load_policy_file(tmp_path / "3" / "searched.safetensors")
-    assert policy.de == {"population_size": 12, "foresight": 3}
-    assert load_policy_file(tmp_path / "1" / "searched.safetensors").de == {"population_size": 12}
+    policy = load_policy_file(tmp_path / "3" / "softmax.safetensors")
+    assert policy.de == {"population_size": 12, "n_candidates": 3}
+    assert load_policy_file(tmp_path / "1" / "softmax.safetensors").de == {"population_size": 12}
     assert SearchConfig.from_json(seeing.config.to_json()) == seeing.config
     with pytest.raises(ValueError, match="foresight must be 3 to resume this search, got 2"):
-        Search(SearchConfig(**settings, foresight=2), tmp_path / "3", resume=True)
+        Search(SearchConfig(**settings, n_candidates=2), tmp_path / "3", resume=True)
 
 
 def test_a_generation_may_run_on_a_sample_of_the_problems(tmp_path):
@@ -204,7 +204,7 @@ def test_what_is_kept_averages_the_means(tmp_path):
     np.testing.assert_array_equal(whole.average, average)
     whole.validate()
     np.testing.assert_array_equal(
-        weights_of(load_policy_file(tmp_path / "a" / "searched.safetensors"))[1:].ravel(), average
+        weights_of(load_policy_file(tmp_path / "a" / "softmax.safetensors"))[1:].ravel(), average
     )
     first = Search(SearchConfig(**{**SMALL, "generations": 2, "averaging": 3}), tmp_path / "b", quiet=True)
     first.run()
@@ -216,8 +216,8 @@ def test_what_is_kept_averages_the_means(tmp_path):
 
 
 def test_a_portfolio_by_name():
-    assert SearchConfig.from_json({"portfolio": "beyond"}).operators() == BEYOND
-    with pytest.raises(ValueError, match="portfolio must be one of 'paper', 'beyond'; did you mean 'beyond'"):
+    assert SearchConfig.from_json({"portfolio": "extended"}).operators() == EXTENDED
+    with pytest.raises(ValueError, match="portfolio must be one of 'paper', 'extended'; did you mean 'extended'"):
         SearchConfig.from_json({"portfolio": "beyound"})
     with pytest.raises(ValueError, match="preset must be one of 'search', 'search-x'.* got 'serach'"):
         SearchConfig.from_json({"preset": "serach"})

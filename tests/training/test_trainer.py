@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.features.layout import AT
 from deddqn.policies import load_policy, load_policy_file, network_policy
 from deddqn.problems import Problem
@@ -44,9 +44,9 @@ def test_a_strategy_that_pays_only_in_a_part_of_the_run_is_learned(tmp_path, syn
     )
     RiggedTrainer(config, tmp_path, quiet=True).run()
     policy = load_policy_file(tmp_path / "final.safetensors")
-    lanes = Lanes(
+    lanes = VectorizedRuns(
         [
-            EpisodeSpec(problem=p, policy=policy, config=config.de_config(), observe=True, seed=99)
+            RunSpec(problem=p, policy=policy, config=config.de_config(), observe=True, seed=99)
             for p in config.training_problems()
         ]
     )
@@ -109,7 +109,7 @@ def test_an_average_that_is_asked_for_later_begins_there(tmp_path):
     assert (again.learner.average.flat == later.learner.average.flat).all()
 
 
-@pytest.mark.parametrize("teacher", ["de2", "searched"])
+@pytest.mark.parametrize("teacher", ["de2", "softmax"])
 def test_lanes_of_a_teacher_play_as_the_teacher_would(tmp_path, teacher):
     """Run by run: half of the lanes are runs of the teacher alone, whatever the network has learned by then."""
     settings = {**SMALL, "lanes": 4, "decisions": 29, "replay_ratio": 1.0, "stagger": False, "cycles": 6}
@@ -120,7 +120,7 @@ def test_lanes_of_a_teacher_play_as_the_teacher_would(tmp_path, teacher):
     config, actors = trainer.config, trainer.actors
     assert len(numbers) == 8
     for (lane, _), number in numbers.items():
-        spec = EpisodeSpec(
+        spec = RunSpec(
             problem=trainer.problems[actors.curriculum.problem_of(number)],
             policy=load_policy(teacher),
             config=config.de_config(),
@@ -128,7 +128,7 @@ def test_lanes_of_a_teacher_play_as_the_teacher_would(tmp_path, teacher):
             repeat=actors.curriculum.cycle_of(number),
             observe=True,
         )
-        alone = Lanes([spec], threads=1).record(290).actions[0].tolist()
+        alone = VectorizedRuns([spec], threads=1).record(290).actions[0].tolist()
         assert (runs[lane, number] == alone) == (lane < 2)
     assert all(runs[lane, lane][:50] == untaught[lane, lane][:50] for lane in (2, 3))
 
@@ -150,11 +150,11 @@ def played_runs(trainer, ticks):
 def test_a_teacher_must_fit(tmp_path):
     with pytest.raises(ValueError, match="taught must be 0 without a teacher, got 0.5"):
         TrainingConfig(**SMALL, taught=0.5)
-    with pytest.raises(KeyError, match="unknown policy 'serached'; did you mean 'searched'"):
-        Trainer(TrainingConfig(**SMALL, teacher="serached", taught=1.0), tmp_path / "a")
+    with pytest.raises(KeyError, match="unknown policy 'sofmax'; did you mean 'softmax'"):
+        Trainer(TrainingConfig(**SMALL, teacher="sofmax", taught=1.0), tmp_path / "a")
     pair = (("rand/1", 0.5, 0.9), ("rand/2", 0.7, 1.0))
-    with pytest.raises(ValueError, match="policy 'searched' was made for the portfolio"):
-        Trainer(TrainingConfig(**SMALL, teacher="searched", taught=1.0, portfolio=pair), tmp_path / "b")
+    with pytest.raises(ValueError, match="policy 'softmax' was made for the portfolio"):
+        Trainer(TrainingConfig(**SMALL, teacher="softmax", taught=1.0, portfolio=pair), tmp_path / "b")
 
 
 def test_training_on_a_function_of_the_user_with_another_portfolio(tmp_path):

@@ -45,7 +45,7 @@ PARTS = (
         "search",
         "The search",
         "The settings of Differential Evolution, and the moves that a policy chooses from.",
-        (("deddqn", ("DEConfig", "Entry", "Portfolio", "PAPER", REST)),),
+        (("deddqn", ("DEConfig", "Operator", "Portfolio", "PAPER", REST)),),
     ),
     Part(
         "policies",
@@ -58,7 +58,7 @@ PARTS = (
         "Many runs",
         "Batches of runs that advance together on all cores, with or without a policy inside.",
         (
-            ("deddqn", ("EpisodeSpec", "Lanes")),
+            ("deddqn", ("RunSpec", "VectorizedRuns")),
             ("deddqn.engine", ALL),
             ("deddqn.engine.run_spec", ("Template",)),
             ("deddqn.engine.run", ("Run",)),

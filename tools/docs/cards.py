@@ -14,7 +14,7 @@ import numpy as np
 
 from deddqn.cli.train import Options
 from deddqn.policies.files import read_policy_file
-from deddqn.policies.softmax import FACTS
+from deddqn.policies.softmax import INPUTS
 from deddqn.problems import SUITES
 from deddqn.report.svg import Scale
 from deddqn.training.config import PRESETS, TrainingConfig
@@ -177,9 +177,9 @@ def _weights_section(tensors: dict[str, np.ndarray], facts: dict[str, Any]) -> s
         weights = tensors["weights"]
         moves = [entry[0] for entry in facts["portfolio"]]
         rows = [(move, *(f"{w:.2f}" for w in row)) for move, row in zip(moves, weights, strict=True)]
-        if "trust" in tensors:
-            rows.append(("trust", *(f"{w:.2f}" for w in tensors["trust"])))
-        shown += "\n\n" + markdown.table(("move", *FACTS[: weights.shape[1]]), rows)
+        if "prescreening_gate" in tensors:
+            rows.append(("prescreening_gate", *(f"{w:.2f}" for w in tensors["prescreening_gate"])))
+        shown += "\n\n" + markdown.table(("move", *INPUTS[: weights.shape[1]]), rows)
     return markdown.page("### Weights", shown)
 
 

@@ -68,7 +68,7 @@ def _move(name: str) -> str:
     if match is None:
         return ""
     strategy = PAPER[int(match[1]) - 1].strategy
-    kernel = getattr(strategies, re.sub(r"\W", "_", strategy))
+    kernel = getattr(mutation, re.sub(r"\W", "_", strategy))
     formula = (kernel.__doc__ or "").strip().rstrip(".")
     return f"Always **{strategy}**: `{formula}`."
 

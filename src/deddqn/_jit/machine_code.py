@@ -25,7 +25,7 @@ UNLOCKED = " without the lock"
 _OK, _RAISED, _NONE = 0, 1, -2  # status: fine, an exception of the kernel's own, fine and None
 _LOCK = threading.RLock()
 _LOADED: dict[str, str] = {}
-"""Entry -> where its code came from: "package", "cache" or "compiled"."""
+"""Operator -> where its code came from: "package", "cache" or "compiled"."""
 
 
 class _Error(ctypes.Structure):
@@ -150,5 +150,5 @@ def _converter(name: str, argument: Argument) -> Callable[[list[Any], Any], None
 
 
 def where_from() -> dict[str, str]:
-    """Entry -> "package", "cache" or "compiled", for all that were used so far."""
+    """Operator -> "package", "cache" or "compiled", for all that were used so far."""
     return dict(_LOADED)

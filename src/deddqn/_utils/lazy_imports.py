@@ -5,7 +5,7 @@ A package writes its imports below ``if TYPE_CHECKING``, where type checkers rea
     if TYPE_CHECKING:
         from deddqn.engine.vectorized import Lanes
     else:
-        __getattr__, __dir__ = lazy_names(__name__, {"deddqn.engine.vectorized": ("Lanes",)})
+        __getattr__, __dir__ = lazy_names(__name__, {"deddqn.engine.vectorized": ("VectorizedRuns",)})
 
 A name must not be that of a module of the package: importing the module would put it in the name's place.
 """

@@ -90,9 +90,9 @@ def box_of(method: str, errors: np.ndarray) -> Box:
     """A box from the finite errors of a cell."""
     values = np.sort(errors[np.isfinite(errors)])
     first, median, third = np.percentile(values, [25, 50, 75])
-    reach = 1.5 * (third - first)
-    inside = values[(values >= first - reach) & (values <= third + reach)]
-    outside = values[(values < first - reach) | (values > third + reach)]
+    squared_length_scale = 1.5 * (third - first)
+    inside = values[(values >= first - squared_length_scale) & (values <= third + squared_length_scale)]
+    outside = values[(values < first - squared_length_scale) | (values > third + squared_length_scale)]
     return Box(
         method=method,
         low=float(inside[0]),

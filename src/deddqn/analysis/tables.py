@@ -69,7 +69,7 @@ def short_problem(name: str) -> str:
     return name.removeprefix("cec2005:").replace("/d", "-")
 
 
-KEPT_BY_TRAINERS = ("best", "final", "ranked", "greedy", "searched")
+KEPT_BY_TRAINERS = ("best", "final", "ranked", "greedy", "softmax")
 """Names of policy files that say nothing without their folder."""
 
 

@@ -10,7 +10,7 @@ from deddqn._utils.validation import check_whole_number
 from deddqn.de.config import config_for
 from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.engine.run import Run
-from deddqn.engine.run_spec import EpisodeSpec
+from deddqn.engine.run_spec import RunSpec
 from deddqn.policies import CompiledPolicy, Policy, best_policy, load_policy
 from deddqn.problems import Problem, get
 
@@ -72,7 +72,7 @@ def record_film(
         restart_tolerance=0.0,
         budget=population_size * (generations + 1),
     )
-    run = Run(EpisodeSpec(problem=where, policy=chosen, portfolio=portfolio, config=config, seed=seed))
+    run = Run(RunSpec(problem=where, policy=chosen, portfolio=portfolio, config=config, seed=seed))
     return Film(
         problem=where.name,
         title=where.title or where.name,
@@ -90,21 +90,21 @@ def _frames(run: Run, portfolio: Portfolio) -> list[Frame]:
     size, optimum = run.spec.config.population_size, run.spec.problem.optimum or 0.0
     run.advance(size)
     makers = np.full(size, DRAWN_AT_START)
-    parents = run.search.parents[:size]  # the archive lies behind them
+    parents = run.de_state.parents[:size]  # the archive lies behind them
     frames = [Frame(run.evaluations, run.best_value - optimum, parents.copy(), makers, np.zeros(len(portfolio)))]
     while not run.ended:
-        before, applied = parents.copy(), run.search.applications.copy()
+        before, applied = parents.copy(), run.de_state.applications.copy()
         run.advance(run.evaluations + size)
         moved = (parents != before).any(axis=1)
-        makers = np.where(moved, run.search.choices, makers)
-        counts = run.search.applications - applied
+        makers = np.where(moved, run.de_state.choices, makers)
+        counters = run.de_state.applications - applied
         frames.append(
             Frame(
                 run.evaluations,
                 run.best_value - optimum,
                 parents.copy(),
                 makers,
-                counts / max(int(counts.sum()), 1),
+                counters / max(int(counters.sum()), 1),
             )
         )
     return frames

@@ -47,7 +47,7 @@ class Options:
     """What NP shrinks to over the evaluations."""
     portfolio: str | None = None
     """The moves: paper or beyond; those of the policy by default."""
-    foresight: int | None = None
+    n_candidates: int | None = None
     """Trials that are made of a chosen move for the policy to pick from; its own number by default."""
     ftarget: float | None = None
     """Stop at this value."""
@@ -143,7 +143,7 @@ def _optimizer(options: Options, target: Any) -> Optimizer:
         population_size=options.population_size,
         final_population=options.final_population,
         portfolio=options.portfolio,
-        foresight=options.foresight,
+        n_candidates=options.n_candidates,
         updating="sequential" if options.workers == 1 else "deferred",
         rng=options.seed,
     )

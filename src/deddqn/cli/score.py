@@ -27,7 +27,7 @@ class Options:
     runs: Annotated[int, tyro.conf.arg(help="per policy and problem")] = 25
     portfolio: Annotated[str | None, tyro.conf.arg(help="paper or beyond; a policy's own by default")] = None
     final_population: Annotated[int | None, tyro.conf.arg(help="what NP shrinks to; a policy's own by default")] = None
-    foresight: Annotated[int | None, tyro.conf.arg(help="trials of a move to pick from; its own by default")] = None
+    n_candidates: Annotated[int | None, tyro.conf.arg(help="trials of a move to pick from; its own by default")] = None
     pool: Annotated[Path | None, tyro.conf.arg(help="CSV of 'deddqn export': rank among its runs instead")] = None
     reward: Annotated[str, tyro.conf.arg(help="whose sum is the return: R1, R2 or R3")] = "R2"
 
@@ -53,7 +53,7 @@ def run(options: Options) -> int:
 
 def _settings(policy: CompiledPolicy, options: Options) -> dict[str, Any]:
     """Portfolio and DE settings of a policy's runs: those asked for, or its own, or the paper's."""
-    wanted = {"final_population": options.final_population, "foresight": options.foresight}
+    wanted = {"final_population": options.final_population, "n_candidates": options.n_candidates}
     given = {name: value for name, value in wanted.items() if value is not None}
     own = PAPER if policy.portfolio is None else policy.portfolio
     portfolio = own if options.portfolio is None else as_portfolio(options.portfolio)

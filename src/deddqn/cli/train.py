@@ -52,7 +52,7 @@ class Settings:
     population_size: int | None = None
     final_population: Annotated[int | None, tyro.conf.arg(help="what NP shrinks to over the budget")] = None
     repair: Annotated[str | None, tyro.conf.arg(help="at the bounds: clip, reflect or midpoint")] = None
-    foresight: Annotated[int | None, tyro.conf.arg(help="trials of a chosen move that the policy picks from")] = None
+    n_candidates: Annotated[int | None, tyro.conf.arg(help="trials of a chosen move that the policy picks from")] = None
     portfolio: Annotated[str | None, tyro.conf.arg(help="paper or beyond")] = None
     evaluate_every: int | None = None
     evaluate_repeats: int | None = None

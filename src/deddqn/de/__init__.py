@@ -8,11 +8,11 @@ from deddqn._utils.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
     from deddqn.de.config import DEConfig
-    from deddqn.de.portfolio import BEYOND, PAPER, Entry, Portfolio
+    from deddqn.de.portfolio import EXTENDED, PAPER, Operator, Portfolio
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
-        {"deddqn.de.config": ("DEConfig",), "deddqn.de.portfolio": ("BEYOND", "PAPER", "Entry", "Portfolio")},
+        {"deddqn.de.config": ("DEConfig",), "deddqn.de.portfolio": ("EXTENDED", "PAPER", "Operator", "Portfolio")},
     )
 
-__all__ = ["BEYOND", "PAPER", "DEConfig", "Entry", "Portfolio"]
+__all__ = ["EXTENDED", "PAPER", "DEConfig", "Operator", "Portfolio"]

@@ -21,7 +21,7 @@ import numpy as np
 from deddqn._jit import copy, fill, kernel
 from deddqn.de.mutation import CMA, STRATEGIES
 from deddqn.de.population_statistics import sort_by_fitness
-from deddqn.de.state import LARGEST_LAMBDA, Count, Model, fewest_samples
+from deddqn.de.state import LARGEST_LAMBDA, Counter, Model, fewest_samples
 from deddqn.rng import Stream, standard_normal
 
 CODE = STRATEGIES.index(CMA)
@@ -31,13 +31,13 @@ SMALLEST_PIVOT = 1e-14  # of a variance: below, coordinates depend on each other
 
 
 @kernel
-def sample_model(search, scale, trial):
+def sample_model(de_state, scale, trial):
     """Write m + F sigma A z into `trial`."""
-    collect_samples(search, False)
-    if not search.model[Model.SIGMA] > 0.0:
-        begin_model(search)
-    mean, factor, white = search.model_mean, search.model_factor, search.model_white
-    stream, unit = search.streams[Stream.SEARCH], scale * search.model[Model.SIGMA]
+    collect_samples(de_state, False)
+    if not de_state.model[Model.SIGMA] > 0.0:
+        begin_model(de_state)
+    mean, factor, white = de_state.model_mean, de_state.model_factor, de_state.model_white
+    stream, unit = de_state.streams[Stream.SEARCH], scale * de_state.model[Model.SIGMA]
     for d in range(trial.size):
         white[d] = standard_normal(stream)
         total = 0.0
@@ -47,28 +47,28 @@ def sample_model(search, scale, trial):
 
 
 @kernel
-def collect_samples(search, generation_is_over):
+def collect_samples(de_state, generation_is_over):
     """Take in the samples that were settled since the last look; every lambda of them move the distribution."""
-    model = search.model
-    if search.model_mean.size == 0:
+    model = de_state.model
+    if de_state.model_mean.size == 0:
         return
-    settled = search.counts[Count.CURSOR]
+    settled = de_state.counters[Counter.RECORDED]
     for i in range(np.int64(model[Model.COLLECTED]), settled):
-        if search.strategy[search.choices[i]] == CODE and model[Model.SIGMA] > 0.0:
+        if de_state.strategy[de_state.choices[i]] == CODE and model[Model.SIGMA] > 0.0:
             place = np.int64(model[Model.SAMPLES])
-            copy(search.trials[i], search.model_points[place])
-            search.model_values[place] = search.values[i]
+            copy(de_state.trials[i], de_state.model_points[place])
+            de_state.model_values[place] = de_state.values[i]
             model[Model.SAMPLES] = place + 1
             if place + 1 == model[Model.LAMBDA]:
-                update_model(search)
+                update_model(de_state)
     model[Model.COLLECTED] = 0 if generation_is_over else settled
 
 
 @kernel
-def begin_model(search):
+def begin_model(de_state):
     """The distribution of the better half of the parents; what too few of them say about dependence counts less."""
-    model, mean, parents, order = search.model, search.model_mean, search.parents, search.order
-    better, dimension = search.counts[Count.POPULATION] // 2, mean.size
+    model, mean, parents, order = de_state.model, de_state.model_mean, de_state.parents, de_state.order
+    better, dimension = de_state.counters[Counter.POPULATION] // 2, mean.size
     for d in range(dimension):
         mean[d] = 0.0
         for k in range(better):
@@ -76,22 +76,22 @@ def begin_model(search):
     trusted = better / (better + dimension)
     for a in range(dimension):
         for b in range(a):
-            search.model_covariance[a, b] = trusted * _covariance(search, better, a, b)
-        smallest = max(SMALLEST_EXTENT * (search.upper[a] - search.lower[a]), SMALLEST_DEVIATION)
-        search.model_covariance[a, a] = max(_covariance(search, better, a, a), smallest * smallest)
+            de_state.model_covariance[a, b] = trusted * _covariance(de_state, better, a, b)
+        smallest = max(SMALLEST_EXTENT * (de_state.upper[a] - de_state.lower[a]), SMALLEST_DEVIATION)
+        de_state.model_covariance[a, a] = max(_covariance(de_state, better, a, a), smallest * smallest)
     model[Model.LAMBDA] = fewest_samples(dimension) * min(2.0 ** model[Model.BEGUN], LARGEST_LAMBDA)
     model[Model.BEGUN] += 1
     model[Model.SIGMA] = 1.0
     model[Model.BEST] = math.inf
     model[Model.SAMPLES] = model[Model.UPDATES] = model[Model.STALE] = 0
-    fill(search.path_sigma, 0.0)
-    fill(search.path_covariance, 0.0)
-    factorise(search.model_covariance, search.model_factor)
+    fill(de_state.path_sigma, 0.0)
+    fill(de_state.path_covariance, 0.0)
+    factorise(de_state.model_covariance, de_state.model_factor)
 
 
 @kernel
-def _covariance(search, better, a, b):
-    parents, order, mean = search.parents, search.order, search.model_mean
+def _covariance(de_state, better, a, b):
+    parents, order, mean = de_state.parents, de_state.order, de_state.model_mean
     total = 0.0
     for k in range(better):
         total += (parents[order[k], a] - mean[a]) * (parents[order[k], b] - mean[b]) / better
@@ -142,10 +142,10 @@ def path_rate(mass, n):
 
 
 @kernel
-def update_model(search):
+def update_model(de_state):
     """Move the distribution towards the better half of the samples, and learn from the step."""
-    model, mean, step = search.model, search.model_mean, search.model_step
-    points, values, order = search.model_points, search.model_values, search.model_order
+    model, mean, step = de_state.model, de_state.model_mean, de_state.model_step
+    points, values, order = de_state.model_points, de_state.model_values, de_state.model_order
     samples, dimension, sigma = np.int64(model[Model.LAMBDA]), mean.size, model[Model.SIGMA]
     better, total, squares = samples // 2, 0.0, 0.0
     for k in range(better):
@@ -161,7 +161,7 @@ def update_model(search):
         point, weight = points[order[k]], raw_weight(k, samples) / total
         for d in range(dimension):
             point[d] = (point[d] - mean[d]) / sigma
-        length = whiten(search.model_factor, point, search.model_white)
+        length = whiten(de_state.model_factor, point, de_state.model_white)
         shortened = longest / length if length > longest else 1.0
         for d in range(dimension):
             point[d] *= shortened
@@ -170,22 +170,22 @@ def update_model(search):
         mean[d] += sigma * step[d]
     model[Model.UPDATES] += 1
     model[Model.SAMPLES] = 0
-    moving = _move_paths(search, mass)
-    _learn_covariance(search, samples, total, mass, moving)
-    _note_best(search, values[order[0]], values[order[samples - 1]])
-    if not factorise(search.model_covariance, search.model_factor) or is_spent(search):
+    moving = _move_paths(de_state, mass)
+    _learn_covariance(de_state, samples, total, mass, moving)
+    _note_best(de_state, values[order[0]], values[order[samples - 1]])
+    if not factorise(de_state.model_covariance, de_state.model_factor) or is_spent(de_state):
         model[Model.SIGMA] = 0.0
 
 
 @kernel
-def _move_paths(search, mass):
+def _move_paths(de_state, mass):
     """Move both evolution paths and sigma by the step; return whether the step size is not about to grow fast."""
-    model, step, white = search.model, search.model_step, search.model_white
-    path_sigma, path_covariance, n = search.path_sigma, search.path_covariance, float(step.size)
+    model, step, white = de_state.model, de_state.model_step, de_state.model_white
+    path_sigma, path_covariance, n = de_state.path_sigma, de_state.path_covariance, float(step.size)
     rate = (mass + 2.0) / (n + mass + 5.0)
     damping = 1.0 + 2.0 * max(0.0, math.sqrt((mass - 1.0) / (n + 1.0)) - 1.0) + rate
     expected = math.sqrt(n) * (1.0 - 1.0 / (4.0 * n) + 1.0 / (21.0 * n * n))
-    whiten(search.model_factor, step, white)
+    whiten(de_state.model_factor, step, white)
     square = 0.0
     for d in range(step.size):
         path_sigma[d] = (1.0 - rate) * path_sigma[d] + math.sqrt(rate * (2.0 - rate) * mass) * white[d]
@@ -202,9 +202,9 @@ def _move_paths(search, mass):
 
 
 @kernel
-def _learn_covariance(search, samples, total, mass, moving):
+def _learn_covariance(de_state, samples, total, mass, moving):
     """Rank-one and rank-mu update of the lower half of C."""
-    covariance, path, n = search.model_covariance, search.path_covariance, float(search.model_mean.size)
+    covariance, path, n = de_state.model_covariance, de_state.path_covariance, float(de_state.model_mean.size)
     rate_covariance = path_rate(mass, n)
     rate_one = 2.0 / ((n + 1.3) * (n + 1.3) + mass)
     rate_mu = min(1.0 - rate_one, 2.0 * (mass - 2.0 + 1.0 / mass) / ((n + 2.0) * (n + 2.0) + mass))
@@ -213,15 +213,15 @@ def _learn_covariance(search, samples, total, mass, moving):
         for b in range(a + 1):
             covariance[a, b] = (1.0 - rate_one - rate_mu + lost) * covariance[a, b] + rate_one * path[a] * path[b]
     for k in range(samples // 2):
-        point, weight = search.model_points[search.model_order[k]], rate_mu * raw_weight(k, samples) / total
+        point, weight = de_state.model_points[de_state.model_order[k]], rate_mu * raw_weight(k, samples) / total
         for a in range(path.size):
             for b in range(a + 1):
                 covariance[a, b] += weight * point[a] * point[b]
 
 
 @kernel
-def _note_best(search, best, worst):
-    model = search.model
+def _note_best(de_state, best, worst):
+    model = de_state.model
     improved = best < model[Model.BEST]
     model[Model.STALE] = 0 if improved else model[Model.STALE] + 1
     model[Model.BEST] = min(best, model[Model.BEST])
@@ -230,14 +230,14 @@ def _note_best(search, best, worst):
 
 
 @kernel
-def is_spent(search):
+def is_spent(de_state):
     """True when the distribution has converged, or found nothing better for long."""
-    model, covariance = search.model, search.model_covariance
+    model, covariance = de_state.model, de_state.model_covariance
     patience = 10.0 + 30.0 * len(covariance) / model[Model.LAMBDA]
     if model[Model.STALE] > patience:
         return True
     for d in range(len(covariance)):
         extent = model[Model.SIGMA] * math.sqrt(covariance[d, d])
-        if extent > SMALLEST_EXTENT * (search.upper[d] - search.lower[d]):
+        if extent > SMALLEST_EXTENT * (de_state.upper[d] - de_state.lower[d]):
             return False
     return True

@@ -50,8 +50,8 @@ class DEConfig:
     pbest: float = 0.11
     archive: float = 1.0
     restart_tolerance: float = 0.0
-    restart_reserve: float = 0.0
-    foresight: int = 1
+    restart_final_fraction: float = 0.0
+    n_candidates: int = 1
 
     def __post_init__(self) -> None:
         donors = " (a parent and five donors)"
@@ -65,9 +65,9 @@ class DEConfig:
             raise choice_error("repair", self.repair, REPAIRS)
         if self.updating not in UPDATINGS:
             raise choice_error("updating", self.updating, UPDATINGS)
-        check_whole_number("foresight", self.foresight, 1, " trial of a move")
-        if self.foresight > MOST_TRIALS:
-            raise ValueError(f"foresight must be at most {MOST_TRIALS} trials of a move, got {self.foresight}")
+        check_whole_number("n_candidates", self.n_candidates, 1, " trial of a move")
+        if self.n_candidates > MOST_TRIALS:
+            raise ValueError(f"n_candidates must be at most {MOST_TRIALS}, got {self.n_candidates}")
         self._check_population()
 
     def _check_population(self) -> None:
@@ -84,8 +84,8 @@ class DEConfig:
             raise ValueError(f"archive must lie in [0, {LARGEST_ARCHIVE:g}], got {self.archive}")
         if not 0.0 <= self.restart_tolerance < 1.0:
             raise ValueError(f"restart_tolerance must lie in [0, 1), got {self.restart_tolerance}")
-        if not 0.0 <= self.restart_reserve < 1.0:
-            raise ValueError(f"restart_reserve must lie in [0, 1), got {self.restart_reserve}")
+        if not 0.0 <= self.restart_final_fraction < 1.0:
+            raise ValueError(f"restart_final_fraction must lie in [0, 1), got {self.restart_final_fraction}")
 
     def own_settings(self) -> dict[str, Any]:
         """What a policy made with these settings needs to know of them, where it is not the paper's."""
@@ -94,8 +94,8 @@ class DEConfig:
 
 
 OWN_SETTINGS = (
-    *("population_size", "final_population", "pbest", "archive", "restart_tolerance", "restart_reserve"),
-    *("repair", "foresight"),
+    *("population_size", "final_population", "pbest", "archive", "restart_tolerance", "restart_final_fraction"),
+    *("repair", "n_candidates"),
 )
 """The settings that belong to a policy: they go into its file, and are the defaults of runs with it."""
 

@@ -13,14 +13,14 @@ from __future__ import annotations
 import math
 
 from deddqn._jit import kernel
-from deddqn.de.state import Count
+from deddqn.de.state import Counter
 from deddqn.rng import Stream, standard_normal
 
 
 @kernel
-def draw_weights(search, better, scale):
+def draw_weights(de_state, better, scale):
     """Write the c_k of the `better` best parents into `weights`."""
-    stream, weights = search.streams[Stream.SEARCH], search.weights
+    stream, weights = de_state.streams[Stream.SEARCH], de_state.weights
     total = 0.0
     for k in range(better):
         weights[k] = standard_normal(stream)
@@ -31,11 +31,11 @@ def draw_weights(search, better, scale):
 
 
 @kernel
-def sample_better_half(search, scale, trial):
+def sample_better_half(de_state, scale, trial):
     """Write m + F z into `trial`."""
-    parents, order, weights = search.parents, search.order, search.weights
-    better = search.counts[Count.POPULATION] // 2
-    draw_weights(search, better, scale)
+    parents, order, weights = de_state.parents, de_state.order, de_state.weights
+    better = de_state.counters[Counter.POPULATION] // 2
+    draw_weights(de_state, better, scale)
     best = parents[order[0]]
     for d in range(trial.size):
         trial[d] = 0.0

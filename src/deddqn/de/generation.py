@@ -1,100 +1,106 @@
-"""Closing: what happens to the population when a generation is settled, by kernels that the loop calls by address.
-
-In the paper better trials replace their parents, and that is all. Runs that learn F and CR, keep an archive, shrink,
-restart or foresee come with the other kernels; a run compiles only the one that it uses.
-"""
+"""Settle: what an evaluated point does to the marks of a run, and how a generation ends."""
 
 from __future__ import annotations
 
-from deddqn._jit import Function, caller_of, copy, kernel
-from deddqn.de.archive import archive_parent
-from deddqn.de.cma_sampling import collect_samples
-from deddqn.de.config import DEConfig
-from deddqn.de.population_reduction import shrink_population
-from deddqn.de.portfolio import Portfolio
-from deddqn.de.restart import restart_if_converged, return_to_kept
-from deddqn.de.state import SEARCH, Count, Mark, search_sizes
-from deddqn.de.success_history import learn_parameters
-from deddqn.de.surrogate import note_beaten
+import math
 
-CLOSE_SIGNATURE = "int64(int64)"
-"""close(address of the search) -> 0"""
-
-call_close = caller_of(CLOSE_SIGNATURE)
-SEARCH_AT = SEARCH.at
+from deddqn._jit import address_of_record, copy, fill, kernel
+from deddqn.de.population_statistics import describe_parents
+from deddqn.de.selection import call_selection
+from deddqn.de.state import Counter, End, Outcome, Scalar
+from deddqn.de.termination import target_reached
 
 
 @kernel
-def replace_parents(search):
-    """A settled trial takes its parent's place when it is not worse."""
-    parents, fitness, trials, values = search.parents, search.fitness, search.trials, search.values
-    for i in range(search.counts[Count.CURSOR]):
-        if values[i] <= fitness[i]:
-            fitness[i] = values[i]
-            copy(trials[i], parents[i])
+def note_value(de_state, point, value):
+    """Count one evaluation of `point` and move f_bsf, x_bsf, f_wsf; return the value as it is stored.
+
+    A value that is not finite is stored as +inf and never best or worst.
+    """
+    counters, scalars = de_state.counters, de_state.scalars
+    counters[Counter.EVALUATIONS] += 1
+    if not math.isfinite(value):
+        counters[Counter.NON_FINITE] += 1
+        value = math.inf
+    if counters[Counter.EVALUATIONS] == 1 or value < scalars[Scalar.F_BSF]:
+        scalars[Scalar.F_BSF] = value
+        copy(point, de_state.best_point)
+    if value < math.inf:
+        scalars[Scalar.F_WSF] = max(scalars[Scalar.F_WSF], value)
+    return value
 
 
 @kernel
-def archive_parents(search):
-    """Keep the parents that are about to be replaced by better trials."""
-    for i in range(search.counts[Count.CURSOR]):
-        if search.values[i] < search.fitness[i]:
-            archive_parent(search, i)
-
-
-@kernel(CLOSE_SIGNATURE)
-def close_paper(address):
-    """Replacement alone."""
-    replace_parents(SEARCH_AT(address))
-    return 0
+def record_parent(de_state, i, value):
+    """Enter the value of individual `i` of the initial population."""
+    before = de_state.scalars[Scalar.F_BSF]
+    de_state.fitness[i] = note_value(de_state, de_state.parents[i], value)
+    if de_state.counters[Counter.RESTARTS]:
+        count_stagnation(de_state.counters, de_state.fitness[i] < before)
+    de_state.counters[Counter.RECORDED] += 1
 
 
 @kernel
-def learn_and_replace(search):
-    """Learn F and CR, note what is beaten, keep what is replaced, replace, shrink."""
-    search.counts[Count.RENUMBERED] = 0
-    learn_parameters(search)
-    note_beaten(search)
-    archive_parents(search)
-    replace_parents(search)
-    shrink_population(search)
+def count_stagnation(counters, improved):
+    """Count an evaluation that did, or did not, improve f_bsf; those of the first population are not counted."""
+    counters[Counter.STAGNATION] = 0 if improved else counters[Counter.STAGNATION] + 1
 
 
-@kernel(CLOSE_SIGNATURE)
-def close_any(address):
-    """Replacement with all that may go with it, but for restarts."""
-    learn_and_replace(SEARCH_AT(address))
-    return 0
+@kernel
+def record_trial(de_state, i, value):
+    """Enter the value of the trial of individual `i`; `facts` tells what was known before it."""
+    counters, scalars, outcome = de_state.counters, de_state.scalars, de_state.outcome
+    outcome[Outcome.PARENT] = de_state.fitness[i]
+    outcome[Outcome.BEST] = de_state.fitness[counters[Counter.BEST]]
+    outcome[Outcome.BSF] = scalars[Scalar.F_BSF]
+    outcome[Outcome.WSF] = scalars[Scalar.F_WSF]
+    outcome[Outcome.MEDIAN] = scalars[Scalar.MEDIAN]
+    outcome[Outcome.OPTIMUM] = scalars[Scalar.OPTIMUM]
+    value = note_value(de_state, de_state.trials[i], value)
+    outcome[Outcome.TRIAL] = value
+    de_state.values[i] = value
+    if value == outcome[Outcome.PARENT]:
+        counters[Counter.TIED] += 1
+    count_stagnation(counters, value < outcome[Outcome.BSF])
+    de_state.applications[de_state.choices[i]] += 1
+    counters[Counter.RECORDED] += 1
 
 
-@kernel(CLOSE_SIGNATURE)
-def close_or_restart(address):
-    """The same; then begin anew where the population has converged, or return to the best one."""
-    search = SEARCH_AT(address)
-    learn_and_replace(search)
-    return_to_kept(search)
-    restart_if_converged(search)
-    return 0
+@kernel
+def generation_is_over(de_state):
+    """True when every individual of the generation is settled, or the run may stop inside of it."""
+    counters = de_state.counters
+    if counters[Counter.RECORDED] >= counters[Counter.GENERATION_SIZE]:
+        return True
+    return counters[Counter.DEFERRED] == 0 and target_reached(de_state.scalars)
 
 
-@kernel(CLOSE_SIGNATURE)
-def close_with_samples(address):
-    """The same with the strategy cma, which learns from the trials; with or without restarts."""
-    search = SEARCH_AT(address)
-    collect_samples(search, True)
-    learn_and_replace(search)
-    if search.marks[Mark.RESTART_TOLERANCE] > 0.0:
-        return_to_kept(search)
-        restart_if_converged(search)
-    return 0
+@kernel
+def begin_generation(de_state):
+    """Describe the parents and clear the counters of the generation; or note why the run has ended."""
+    counters = de_state.counters
+    describe_parents(de_state)
+    if target_reached(de_state.scalars):
+        counters[Counter.ENDED] = End.TARGET
+    elif counters[Counter.EVALUATIONS] >= counters[Counter.BUDGET]:
+        counters[Counter.ENDED] = End.BUDGET
+    left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS]
+    counters[Counter.GENERATION_SIZE] = min(counters[Counter.POPULATION], left)
+    counters[Counter.DONORS_DRAWN] = counters[Counter.PROPOSED] = counters[Counter.RECORDED] = counters[
+        Counter.TOLD
+    ] = 0
+    counters[Counter.TIED] = 0
+    fill(de_state.told, 0)
 
 
-def closing_of(portfolio: Portfolio, config: DEConfig) -> Function:
-    """The kernel that closes the generations of a run."""
-    sizes = search_sizes(portfolio, config, 1)
-    plain = sizes["rows"] == sizes["NP"] and not any(sizes[name] for name in ("renumbered", "adapted", "known"))
-    if sizes["model_D"]:
-        return close_with_samples
-    if config.restart_tolerance > 0.0:
-        return close_or_restart
-    return close_paper if plain else close_any
+@kernel
+def finish_generation(de_state, close):
+    """Close the generation and begin the next; after a new population only the latter. `close` is an address."""
+    counters = de_state.counters
+    if counters[Counter.INITIALISED]:
+        call_selection(close, (address_of_record(de_state),))
+        counters[Counter.GENERATION] += 1
+    else:
+        counters[Counter.INITIALISED] = 1
+        counters[Counter.RENUMBERED] = 0
+    begin_generation(de_state)

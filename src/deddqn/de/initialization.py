@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from deddqn._jit import kernel
-from deddqn.de.state import DONORS, Count
+from deddqn.de.state import DONORS, Counter
 from deddqn.rng import Stream, integer_below, uniform
 
 
 @kernel
-def draw_population(search):
+def draw_population(de_state):
     """Fill the parents uniformly in the initialisation range, from the init stream."""
-    stream, parents, lower, upper = search.streams[Stream.INIT], search.parents, search.lower, search.upper
-    for i in range(search.counts[Count.POPULATION]):
+    stream, parents, lower, upper = de_state.streams[Stream.INIT], de_state.parents, de_state.lower, de_state.upper
+    for i in range(de_state.counters[Counter.POPULATION]):
         for d in range(lower.size):
             parents[i, d] = lower[d] + uniform(stream) * (upper[d] - lower[d])
 
 
 @kernel
-def draw_donors(search, i):
+def draw_donors(de_state, i):
     """Draw r1..r5 for individual `i`: distinct, and different from `i`."""
-    stream = search.streams[Stream.SEARCH]
-    population = search.counts[Count.POPULATION]
-    donors = search.donors[i]
+    stream = de_state.streams[Stream.SEARCH]
+    population = de_state.counters[Counter.POPULATION]
+    donors = de_state.donors[i]
     drawn = 0
     while drawn < DONORS:
         candidate = integer_below(stream, population)

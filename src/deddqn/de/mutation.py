@@ -50,11 +50,11 @@ def curr_to_rand_1(parents, i, donors, best, scale, trial):
 
 
 @kernel
-def guided(parents, base, guide, plus, minus, scale, trial):
+def guided(parents, base, pbest, plus, minus, scale, trial):
     """x_base + F (x_guide - x_base + x_plus - x_minus): every further strategy, by who is base and guide."""
     for d in range(trial.size):
         x = parents[base, d]
-        trial[d] = x + scale * (parents[guide, d] - x + parents[plus, d] - parents[minus, d])
+        trial[d] = x + scale * (parents[pbest, d] - x + parents[plus, d] - parents[minus, d])
 
 
 PAPER_STRATEGIES = {

@@ -7,62 +7,62 @@ formulas; adapted parameters, guides, the archive and samples come with the port
 from __future__ import annotations
 
 from deddqn._jit import Function, caller_of, kernel
-from deddqn.de.archive import ARCHIVE_DONOR, draw_from_archive, draw_guide
+from deddqn.de.archive import ARCHIVE_DONOR, draw_from_archive, draw_pbest
 from deddqn.de.cma_sampling import sample_model
 from deddqn.de.gaussian_sampling import sample_better_half
 from deddqn.de.mutation import CMA, GAUSS, PAPER_STRATEGIES, STRATEGIES, mutate, mutate_further
 from deddqn.de.portfolio import Portfolio
-from deddqn.de.state import SEARCH, Count
-from deddqn.de.success_history import parameters_of
+from deddqn.de.state import DE_STATE, Counter
+from deddqn.de.success_history import draw_parameters
 
-MOVE_SIGNATURE = "float64(int64, int64, int64)"
+OPERATOR_SIGNATURE = "float64(int64, int64, int64)"
 """move(address of the search, i, op) -> CR of the trial"""
 
-call_move = caller_of(MOVE_SIGNATURE)
-SEARCH_AT = SEARCH.at
+call_operator = caller_of(OPERATOR_SIGNATURE)
+DE_STATE_AT = DE_STATE.at
 GAUSS_CODE, CMA_CODE = STRATEGIES.index(GAUSS), STRATEGIES.index(CMA)
 
 
-@kernel(MOVE_SIGNATURE)
-def paper_move(address, i, op):
+@kernel(OPERATOR_SIGNATURE)
+def paper_operator(address, i, op):
     """The paper's strategies with constant F and CR."""
-    search = SEARCH_AT(address)
-    best, donors = search.counts[Count.BEST], search.donors[i]
-    mutate(search.strategy[op], search.parents, i, donors, best, search.scale[op], search.trials[i])
-    return search.crossover[op]
+    de_state = DE_STATE_AT(address)
+    best, donors = de_state.counters[Counter.BEST], de_state.donors[i]
+    mutate(de_state.strategy[op], de_state.parents, i, donors, best, de_state.scale[op], de_state.trials[i])
+    return de_state.crossover[op]
 
 
-@kernel(MOVE_SIGNATURE)
-def any_move(address, i, op):
+@kernel(OPERATOR_SIGNATURE)
+def any_operator(address, i, op):
     """Every strategy without a memory; F and CR may be drawn, and so may guide and archived donor."""
-    search = SEARCH_AT(address)
-    code, guide, donors = search.strategy[op], search.counts[Count.BEST], search.donors[i]
-    scale, crossover = parameters_of(search, i, op)
+    de_state = DE_STATE_AT(address)
+    code, pbest, donors = de_state.strategy[op], de_state.counters[Counter.BEST], de_state.donors[i]
+    scale, crossover = draw_parameters(de_state, i, op)
     if code == GAUSS_CODE:
-        sample_better_half(search, scale, search.trials[i])
+        sample_better_half(de_state, scale, de_state.trials[i])
         return crossover
     if ARCHIVE_DONOR[code] >= 0:
-        guide = draw_guide(search)
-        draw_from_archive(search, i, ARCHIVE_DONOR[code])
-        donors = search.picked
-    mutate_further(code, search.parents, i, donors, guide, scale, search.trials[i])
+        pbest = draw_pbest(de_state)
+        draw_from_archive(de_state, i, ARCHIVE_DONOR[code])
+        donors = de_state.archive_donors
+    mutate_further(code, de_state.parents, i, donors, pbest, scale, de_state.trials[i])
     return crossover
 
 
-@kernel(MOVE_SIGNATURE)
-def move_or_sample(address, i, op):
+@kernel(OPERATOR_SIGNATURE)
+def operator_or_cma(address, i, op):
     """The same, and the strategy cma."""
-    search = SEARCH_AT(address)
-    if search.strategy[op] != CMA_CODE:
-        return any_move(address, i, op)
-    scale, crossover = parameters_of(search, i, op)
-    sample_model(search, scale, search.trials[i])
+    de_state = DE_STATE_AT(address)
+    if de_state.strategy[op] != CMA_CODE:
+        return any_operator(address, i, op)
+    scale, crossover = draw_parameters(de_state, i, op)
+    sample_model(de_state, scale, de_state.trials[i])
     return crossover
 
 
-def move_of(portfolio: Portfolio) -> Function:
+def operator_kernel(portfolio: Portfolio) -> Function:
     """The kernel that makes the moves of a portfolio."""
     if any(entry.strategy == CMA for entry in portfolio):
-        return move_or_sample
+        return operator_or_cma
     plain = all(entry.strategy in PAPER_STRATEGIES and not entry.adapts for entry in portfolio)
-    return paper_move if plain else any_move
+    return paper_operator if plain else any_operator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from deddqn._jit import kernel
-from deddqn.de.state import Count, Mark
+from deddqn.de.state import Counter, Scalar
 
 
 @kernel
@@ -48,28 +48,28 @@ def mean_and_deviation(order, fitness, finite):
 
 
 @kernel
-def rank_parents(search):
+def rank_parents(de_state):
     """Fill `order`."""
-    population, order = search.counts[Count.POPULATION], search.order
+    population, order = de_state.counters[Counter.POPULATION], de_state.order
     for k in range(population):
         order[k] = k
-    sort_by_fitness(order, search.fitness, population)
+    sort_by_fitness(order, de_state.fitness, population)
 
 
 @kernel
-def describe_parents(search):
+def describe_parents(de_state):
     """Fill `order`, the index of the best parent, and MEAN, DEVIATION and MEDIAN of the finite values."""
-    n = search.counts[Count.POPULATION]
-    fitness, order, marks = search.fitness, search.order, search.marks
-    rank_parents(search)
-    search.counts[Count.BEST] = order[0]
+    n = de_state.counters[Counter.POPULATION]
+    fitness, order, scalars = de_state.fitness, de_state.order, de_state.scalars
+    rank_parents(de_state)
+    de_state.counters[Counter.BEST] = order[0]
     finite = 0
     while finite < n and fitness[order[finite]] < math.inf:
         finite += 1
     if finite == 0:
-        marks[Mark.MEAN] = marks[Mark.DEVIATION] = 0.0
-        marks[Mark.MEDIAN] = math.inf
+        scalars[Scalar.MEAN] = scalars[Scalar.DEVIATION] = 0.0
+        scalars[Scalar.MEDIAN] = math.inf
         return
-    marks[Mark.MEAN], marks[Mark.DEVIATION] = mean_and_deviation(order, fitness, finite)
+    scalars[Scalar.MEAN], scalars[Scalar.DEVIATION] = mean_and_deviation(order, fitness, finite)
     low, high = fitness[order[(finite - 1) // 2]], fitness[order[finite // 2]]
-    marks[Mark.MEDIAN] = 0.5 * low + 0.5 * high
+    scalars[Scalar.MEDIAN] = 0.5 * low + 0.5 * high

@@ -18,12 +18,12 @@ from deddqn.de.mutation import STRATEGIES
 ADAPTS = ("", "F", "CR", "F+CR")
 """What of an entry may follow success; the position is its code in a run (1: F, 2: CR)."""
 
-EntryValues = tuple[str, float, float] | tuple[str, float, float, str]
+OperatorValues = tuple[str, float, float] | tuple[str, float, float, str]
 """An entry as plain values: (strategy, F, CR), or (strategy, F, CR, adapts)."""
 
 
 @dataclass(frozen=True)
-class Entry:
+class Operator:
     """One move: a mutation strategy, its scaling factor F and its crossover rate CR.
 
     `adapts` says which of them follow success: "" (none), "F", "CR" or "F+CR".
@@ -46,10 +46,10 @@ class Entry:
         if self._adapts("F") and not 0.0 < self.scale <= 1.0:
             raise ValueError(f"scale (F) must lie in (0, 1] where it adapts, got {self.scale}")
 
-    def with_constants(self, scale: float | None = None, crossover: float | None = None) -> Entry:
+    def with_constants(self, scale: float | None = None, crossover: float | None = None) -> Operator:
         """The entry with another F or CR, which then does not adapt."""
         adapts = [name for name, value in (("F", scale), ("CR", crossover)) if value is None and self._adapts(name)]
-        return Entry(
+        return Operator(
             self.strategy,
             self.scale if scale is None else scale,
             self.crossover if crossover is None else crossover,
@@ -60,7 +60,7 @@ class Entry:
         return name in self.adapts.split("+")
 
     @property
-    def values(self) -> EntryValues:
+    def values(self) -> OperatorValues:
         """The entry as plain values, for files."""
         plain = (self.strategy, self.scale, self.crossover)
         return (*plain, self.adapts) if self.adapts else plain
@@ -72,15 +72,15 @@ class Entry:
         return f"F{sign['F']}{self.scale:g}, CR{sign['CR']}{self.crossover:g}"
 
 
-class Portfolio(tuple[Entry, ...]):
+class Portfolio(tuple[Operator, ...]):
     """An immutable list of entries; position is the operator's number, the action that a policy takes."""
 
     __slots__ = ()
 
-    def __new__(cls, entries: Iterable[Entry | str | EntryValues]) -> Portfolio:
+    def __new__(cls, entries: Iterable[Operator | str | OperatorValues]) -> Portfolio:
         if isinstance(entries, str):
             raise ValueError(f"portfolio must be a list of entries, got the text {entries!r}; [{entries!r}] is one")
-        made = [_as_entry(entry) for entry in entries]
+        made = [_as_operator(entry) for entry in entries]
         if not made:
             raise ValueError("portfolio must hold at least one entry, got none")
         return super().__new__(cls, made)
@@ -97,7 +97,7 @@ class Portfolio(tuple[Entry, ...]):
         )
 
     @property
-    def values(self) -> tuple[EntryValues, ...]:
+    def values(self) -> tuple[OperatorValues, ...]:
         """The entries as plain values, for files."""
         return tuple(entry.values for entry in self)
 
@@ -114,46 +114,48 @@ def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _as_entry(entry: Entry | str | EntryValues) -> Entry:
-    if isinstance(entry, Entry):
+def _as_operator(entry: Operator | str | OperatorValues) -> Operator:
+    if isinstance(entry, Operator):
         return entry
     if isinstance(entry, str):
-        return Entry(entry)
+        return Operator(entry)
     if not isinstance(entry, Sequence) or not 1 <= len(entry) <= 4:
         raise ValueError(f"an entry must be a strategy, (strategy, F, CR) or (strategy, F, CR, adapts), got {entry!r}")
-    return Entry(*entry)
+    return Operator(*entry)
 
 
 def paper_portfolio(scale: float = 0.5, crossover: float = 1.0) -> Portfolio:
     """The paper's four strategies in its order, all with the same F and CR."""
-    return Portfolio(Entry(name, scale, crossover) for name in ("rand/1", "rand/2", "rand-to-best/2", "curr-to-rand/1"))
+    return Portfolio(
+        Operator(name, scale, crossover) for name in ("rand/1", "rand/2", "rand-to-best/2", "curr-to-rand/1")
+    )
 
 
 PAPER = paper_portfolio()
 """Sect. 2.1 and Table 2: rand/1, rand/2, rand-to-best/2, curr-to-rand/1 with F = 0.5 and CR = 1."""
 
-BEYOND = Portfolio(
+EXTENDED = Portfolio(
     (
-        Entry("curr-to-pbest/1", 0.5, 0.9, "F+CR"),
-        Entry("curr-to-pbest/1", 0.5, 0.5, "F+CR"),
-        Entry("curr-to-pbest/1", 0.5, 0.1, "F+CR"),
-        Entry("rand-to-pbest/1", 0.5, 0.9, "F+CR"),
-        Entry("rand/1", 0.5, 0.9, "F+CR"),
-        Entry("rand/1", 0.5, 0.3, "F+CR"),
-        Entry("rand/2", 0.5, 0.9, "F+CR"),
-        Entry("rand-to-best/2", 0.5, 0.9, "F+CR"),
-        Entry("curr-to-rand/1", 0.5, 1.0, "F"),
-        Entry("best/1", 0.5, 0.9, "F+CR"),
-        Entry("best/1", 0.5, 0.3, "F+CR"),
-        Entry("gauss", 1.0, 1.0),
+        Operator("curr-to-pbest/1", 0.5, 0.9, "F+CR"),
+        Operator("curr-to-pbest/1", 0.5, 0.5, "F+CR"),
+        Operator("curr-to-pbest/1", 0.5, 0.1, "F+CR"),
+        Operator("rand-to-pbest/1", 0.5, 0.9, "F+CR"),
+        Operator("rand/1", 0.5, 0.9, "F+CR"),
+        Operator("rand/1", 0.5, 0.3, "F+CR"),
+        Operator("rand/2", 0.5, 0.9, "F+CR"),
+        Operator("rand-to-best/2", 0.5, 0.9, "F+CR"),
+        Operator("curr-to-rand/1", 0.5, 1.0, "F"),
+        Operator("best/1", 0.5, 0.9, "F+CR"),
+        Operator("best/1", 0.5, 0.3, "F+CR"),
+        Operator("gauss", 1.0, 1.0),
     )
 )
 """Beyond the paper: twelve moves from bold to careful, made for a population that shrinks (see docs/beyond.md)."""
 
-PORTFOLIOS = {"paper": PAPER, "beyond": BEYOND}
+PORTFOLIOS = {"paper": PAPER, "extended": EXTENDED}
 
 
-def as_portfolio(choice: str | Iterable[Entry | str | EntryValues]) -> Portfolio:
+def as_portfolio(choice: str | Iterable[Operator | str | OperatorValues]) -> Portfolio:
     """A portfolio from its name or from its entries."""
     if not isinstance(choice, str):
         return Portfolio(choice)

@@ -9,39 +9,39 @@ from __future__ import annotations
 
 from deddqn._jit import caller_of, copy, kernel
 from deddqn.de.initialization import draw_donors
-from deddqn.de.state import SEARCH
-from deddqn.de.surrogate import outlook_of, renew_model
+from deddqn.de.state import DE_STATE
+from deddqn.de.surrogate import refit_if_stale, surrogate_score
 from deddqn.de.trial import propose
 
-FORESEE_SIGNATURE = "int64(int64, int64, int64, int64)"
+CANDIDATES_SIGNATURE = "int64(int64, int64, int64, int64)"
 """foresee(address of the search, address of the move, i, op) -> 0"""
 
-call_foresee = caller_of(FORESEE_SIGNATURE)
-SEARCH_AT = SEARCH.at
+call_make_candidates = caller_of(CANDIDATES_SIGNATURE)
+DE_STATE_AT = DE_STATE.at
 
 
-@kernel(FORESEE_SIGNATURE)
-def foresee(address, move, i, op):
+@kernel(CANDIDATES_SIGNATURE)
+def make_candidates(address, move, i, op):
     """Write trials of individual `i` by operator `op` into `foreseen`, and their outlooks; note the choice."""
-    search = SEARCH_AT(address)
-    trial = search.trials[i]
-    renew_model(search)
-    for k in range(search.outlook.size):
+    de_state = DE_STATE_AT(address)
+    trial = de_state.trials[i]
+    refit_if_stale(de_state)
+    for k in range(de_state.candidate_scores.size):
         if k > 0:
-            draw_donors(search, i)
-        propose(search, move, i, op)
-        copy(trial, search.foreseen[k])
-        if search.adapts[op]:
-            search.foreseen_scale[k] = search.used_scale[i]
-            search.foreseen_crossover[k] = search.used_crossover[i]
-        search.outlook[k] = outlook_of(search, trial)
+            draw_donors(de_state, i)
+        propose(de_state, move, i, op)
+        copy(trial, de_state.candidates[k])
+        if de_state.adapts[op]:
+            de_state.candidate_f[k] = de_state.trial_f[i]
+            de_state.candidate_cr[k] = de_state.trial_cr[i]
+        de_state.candidate_scores[k] = surrogate_score(de_state, trial)
     return 0
 
 
 @kernel
-def take_foreseen(search, i, k):
+def take_candidate(de_state, i, k):
     """Let foreseen trial number `k` be the trial of individual `i`."""
-    copy(search.foreseen[k], search.trials[i])
-    if search.adapts[search.choices[i]]:
-        search.used_scale[i] = search.foreseen_scale[k]
-        search.used_crossover[i] = search.foreseen_crossover[k]
+    copy(de_state.candidates[k], de_state.trials[i])
+    if de_state.adapts[de_state.choices[i]]:
+        de_state.trial_f[i] = de_state.candidate_f[k]
+        de_state.trial_cr[i] = de_state.candidate_cr[k]

@@ -7,8 +7,8 @@ import math
 from deddqn._jit import copy, kernel
 from deddqn.de.initialization import draw_population
 from deddqn.de.population_statistics import rank_parents
-from deddqn.de.state import Count, Mark, Model
-from deddqn.de.success_history import forget_lessons
+from deddqn.de.state import Counter, Model, Scalar
+from deddqn.de.success_history import reset_memory
 from deddqn.de.termination import target_reached
 
 TIES = 0.02  # of a generation's trials show that there are plateaus
@@ -16,22 +16,22 @@ PLATEAU = 8.0  # tolerances: as far apart may coordinates be there
 
 
 @kernel
-def has_converged(search):
+def has_converged(de_state):
     """True when the parents' values and coordinates are closer together than the tolerance allows.
 
     On a plateau coordinates drift: there they may be farther apart.
     """
-    population, marks, fitness = search.counts[Count.POPULATION], search.marks, search.fitness
-    tolerance = marks[Mark.RESTART_TOLERANCE]
+    population, scalars, fitness = de_state.counters[Counter.POPULATION], de_state.scalars, de_state.fitness
+    tolerance = scalars[Scalar.RESTART_TOLERANCE]
     best = worst = fitness[0]
     for i in range(1, population):
         best, worst = min(best, fitness[i]), max(worst, fitness[i])
-    span = 0.5 * marks[Mark.F_WSF] - 0.5 * marks[Mark.F_BSF]  # halves cannot overflow
+    span = 0.5 * scalars[Scalar.F_WSF] - 0.5 * scalars[Scalar.F_BSF]  # halves cannot overflow
     if not worst < math.inf or 0.5 * worst - 0.5 * best > tolerance * span:
         return False
-    if on_plateaus(search):
+    if on_plateaus(de_state):
         tolerance *= PLATEAU
-    parents, lower, upper = search.parents, search.lower, search.upper
+    parents, lower, upper = de_state.parents, de_state.lower, de_state.upper
     for d in range(lower.size):
         low = high = parents[0, d]
         for i in range(1, population):
@@ -42,77 +42,80 @@ def has_converged(search):
 
 
 @kernel
-def on_plateaus(search):
+def on_plateaus(de_state):
     """True when more than a few trials of the generation had exactly the values of their parents."""
-    return search.counts[Count.TIED] > TIES * search.counts[Count.CURSOR]
+    return de_state.counters[Counter.TIED] > TIES * de_state.counters[Counter.RECORDED]
 
 
 @kernel
-def restart_if_converged(search):
+def restart_if_converged(de_state):
     """Begin anew with a new population of the same size, where the population has converged and there is time."""
-    if not is_time_to_restart(search) or target_reached(search.marks) or not has_converged(search):
+    if not is_time_to_restart(de_state) or target_reached(de_state.scalars) or not has_converged(de_state):
         return
-    counts = search.counts
-    if search.kept_fitness.size:
-        keep_population(search)
-    draw_population(search)
-    for i in range(counts[Count.POPULATION]):
-        search.fitness[i] = math.inf
-    forget_lessons(search)
-    search.model[Model.SIGMA] = 0.0
-    counts[Count.INITIALISED] = 0
-    note_new_population(search)
-    counts[Count.RESTARTS] += 1
-    counts[Count.BORN] = counts[Count.EVALUATIONS]
+    counters = de_state.counters
+    if de_state.best_population_fitness.size:
+        keep_best_population(de_state)
+    draw_population(de_state)
+    for i in range(counters[Counter.POPULATION]):
+        de_state.fitness[i] = math.inf
+    reset_memory(de_state)
+    de_state.model[Model.SIGMA] = 0.0
+    counters[Counter.INITIALISED] = 0
+    note_new_population(de_state)
+    counters[Counter.RESTARTS] += 1
+    counters[Counter.POPULATION_START] = counters[Counter.EVALUATIONS]
 
 
 @kernel
-def is_time_to_restart(search):
+def is_time_to_restart(de_state):
     """Whether the budget leaves more than a new population, and before the reserve as much as this one has lived."""
-    counts = search.counts
-    left = counts[Count.BUDGET] - counts[Count.EVALUATIONS]
-    if left <= counts[Count.POPULATION]:
+    counters = de_state.counters
+    left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS]
+    if left <= counters[Counter.POPULATION]:
         return False
-    lived = counts[Count.EVALUATIONS] - counts[Count.BORN]
-    return search.kept_fitness.size == 0 or left - counts[Count.RESERVE] >= lived
+    lived = counters[Counter.EVALUATIONS] - counters[Counter.POPULATION_START]
+    return de_state.best_population_fitness.size == 0 or left - counters[Counter.FINAL_EVALUATIONS] >= lived
 
 
 @kernel
-def note_new_population(search):
+def note_new_population(de_state):
     """No individual is one of the last population; what was archived belonged to that."""
-    counts = search.counts
-    for i in range(counts[Count.POPULATION]):
-        search.origin[i] = -1
-    counts[Count.ARCHIVED] = 0
-    counts[Count.RENUMBERED] = 1
+    counters = de_state.counters
+    for i in range(counters[Counter.POPULATION]):
+        de_state.origin[i] = -1
+    counters[Counter.ARCHIVED] = 0
+    counters[Counter.RENUMBERED] = 1
 
 
 @kernel
-def keep_population(search):
+def keep_best_population(de_state):
     """Keep the parents, which are about to be replaced by new ones, if none that were kept are better."""
-    rank_parents(search)
-    counts, order, fitness = search.counts, search.order, search.fitness
-    if counts[Count.KEPT] and search.kept_fitness[0] <= fitness[order[0]]:
+    rank_parents(de_state)
+    counters, order, fitness = de_state.counters, de_state.order, de_state.fitness
+    if counters[Counter.BEST_POPULATION_SIZE] and de_state.best_population_fitness[0] <= fitness[order[0]]:
         return
-    counts[Count.KEPT] = counts[Count.POPULATION]
-    for k in range(counts[Count.POPULATION]):
-        search.kept_fitness[k] = fitness[order[k]]
-        copy(search.parents[order[k]], search.kept[k])
+    counters[Counter.BEST_POPULATION_SIZE] = counters[Counter.POPULATION]
+    for k in range(counters[Counter.POPULATION]):
+        de_state.best_population_fitness[k] = fitness[order[k]]
+        copy(de_state.parents[order[k]], de_state.best_population[k])
 
 
 @kernel
-def return_to_kept(search):
+def return_to_best_population(de_state):
     """In the reserve let the kept parents be the population again, as many as there are now, if they are better; once.
 
     There are never fewer, since populations do not grow.
     """
-    counts = search.counts
-    if counts[Count.KEPT] == 0 or counts[Count.BUDGET] - counts[Count.EVALUATIONS] > counts[Count.RESERVE]:
+    counters = de_state.counters
+    if (
+        counters[Counter.BEST_POPULATION_SIZE] == 0
+        or counters[Counter.BUDGET] - counters[Counter.EVALUATIONS] > counters[Counter.FINAL_EVALUATIONS]
+    ):
         return
-    rank_parents(search)
-    if search.kept_fitness[0] < search.fitness[search.order[0]]:
-        for k in range(counts[Count.POPULATION]):
-            search.fitness[k] = search.kept_fitness[k]
-            copy(search.kept[k], search.parents[k])
-        note_new_population(search)
-    counts[Count.KEPT] = 0
+    rank_parents(de_state)
+    if de_state.best_population_fitness[0] < de_state.fitness[de_state.order[0]]:
+        for k in range(counters[Counter.POPULATION]):
+            de_state.fitness[k] = de_state.best_population_fitness[k]
+            copy(de_state.best_population[k], de_state.parents[k])
+        note_new_population(de_state)
+    counters[Counter.BEST_POPULATION_SIZE] = 0

@@ -1,104 +1,102 @@
-"""Settle: what an evaluated point does to the marks of a run, and how a generation ends."""
+"""Closing: what happens to the population when a generation is settled, by kernels that the loop calls by address.
+
+In the paper better trials replace their parents, and that is all. Runs that learn F and CR, keep an archive, shrink,
+restart or foresee come with the other kernels; a run compiles only the one that it uses.
+"""
 
 from __future__ import annotations
 
-import math
+from deddqn._jit import Function, caller_of, copy, kernel
+from deddqn.de.archive import archive_parent
+from deddqn.de.cma_sampling import collect_samples
+from deddqn.de.config import DEConfig
+from deddqn.de.population_reduction import shrink_population
+from deddqn.de.portfolio import Portfolio
+from deddqn.de.restart import restart_if_converged, return_to_best_population
+from deddqn.de.state import DE_STATE, Counter, Scalar, de_state_sizes
+from deddqn.de.success_history import update_memory
+from deddqn.de.surrogate import remember_recent_points
 
-from deddqn._jit import address_of_record, copy, fill, kernel
-from deddqn.de.generation import call_close
-from deddqn.de.population_statistics import describe_parents
-from deddqn.de.state import Count, End, Fact, Mark
-from deddqn.de.termination import target_reached
+SELECTION_SIGNATURE = "int64(int64)"
+"""close(address of the search) -> 0"""
 
-
-@kernel
-def note_value(search, point, value):
-    """Count one evaluation of `point` and move f_bsf, x_bsf, f_wsf; return the value as it is stored.
-
-    A value that is not finite is stored as +inf and never best or worst.
-    """
-    counts, marks = search.counts, search.marks
-    counts[Count.EVALUATIONS] += 1
-    if not math.isfinite(value):
-        counts[Count.NON_FINITE] += 1
-        value = math.inf
-    if counts[Count.EVALUATIONS] == 1 or value < marks[Mark.F_BSF]:
-        marks[Mark.F_BSF] = value
-        copy(point, search.best_point)
-    if value < math.inf:
-        marks[Mark.F_WSF] = max(marks[Mark.F_WSF], value)
-    return value
+call_selection = caller_of(SELECTION_SIGNATURE)
+DE_STATE_AT = DE_STATE.at
 
 
 @kernel
-def settle_parent(search, i, value):
-    """Enter the value of individual `i` of the initial population."""
-    before = search.marks[Mark.F_BSF]
-    search.fitness[i] = note_value(search, search.parents[i], value)
-    if search.counts[Count.RESTARTS]:
-        count_stagnation(search.counts, search.fitness[i] < before)
-    search.counts[Count.CURSOR] += 1
+def replace_parents(de_state):
+    """A settled trial takes its parent's place when it is not worse."""
+    parents, fitness, trials, values = de_state.parents, de_state.fitness, de_state.trials, de_state.values
+    for i in range(de_state.counters[Counter.RECORDED]):
+        if values[i] <= fitness[i]:
+            fitness[i] = values[i]
+            copy(trials[i], parents[i])
 
 
 @kernel
-def count_stagnation(counts, improved):
-    """Count an evaluation that did, or did not, improve f_bsf; those of the first population are not counted."""
-    counts[Count.STAGNATION] = 0 if improved else counts[Count.STAGNATION] + 1
+def archive_parents(de_state):
+    """Keep the parents that are about to be replaced by better trials."""
+    for i in range(de_state.counters[Counter.RECORDED]):
+        if de_state.values[i] < de_state.fitness[i]:
+            archive_parent(de_state, i)
+
+
+@kernel(SELECTION_SIGNATURE)
+def select_paper(address):
+    """Replacement alone."""
+    replace_parents(DE_STATE_AT(address))
+    return 0
 
 
 @kernel
-def settle_trial(search, i, value):
-    """Enter the value of the trial of individual `i`; `facts` tells what was known before it."""
-    counts, marks, facts = search.counts, search.marks, search.facts
-    facts[Fact.PARENT] = search.fitness[i]
-    facts[Fact.BEST] = search.fitness[counts[Count.BEST]]
-    facts[Fact.BSF] = marks[Mark.F_BSF]
-    facts[Fact.WSF] = marks[Mark.F_WSF]
-    facts[Fact.MEDIAN] = marks[Mark.MEDIAN]
-    facts[Fact.OPTIMUM] = marks[Mark.OPTIMUM]
-    value = note_value(search, search.trials[i], value)
-    facts[Fact.TRIAL] = value
-    search.values[i] = value
-    if value == facts[Fact.PARENT]:
-        counts[Count.TIED] += 1
-    count_stagnation(counts, value < facts[Fact.BSF])
-    search.applications[search.choices[i]] += 1
-    counts[Count.CURSOR] += 1
+def adapt_and_replace(de_state):
+    """Learn F and CR, note what is beaten, keep what is replaced, replace, shrink."""
+    de_state.counters[Counter.RENUMBERED] = 0
+    update_memory(de_state)
+    remember_recent_points(de_state)
+    archive_parents(de_state)
+    replace_parents(de_state)
+    shrink_population(de_state)
 
 
-@kernel
-def generation_is_over(search):
-    """True when every individual of the generation is settled, or the run may stop inside of it."""
-    counts = search.counts
-    if counts[Count.CURSOR] >= counts[Count.GENERATION_SIZE]:
-        return True
-    return counts[Count.DEFERRED] == 0 and target_reached(search.marks)
+@kernel(SELECTION_SIGNATURE)
+def select_extended(address):
+    """Replacement with all that may go with it, but for restarts."""
+    adapt_and_replace(DE_STATE_AT(address))
+    return 0
 
 
-@kernel
-def begin_generation(search):
-    """Describe the parents and clear the counters of the generation; or note why the run has ended."""
-    counts = search.counts
-    describe_parents(search)
-    if target_reached(search.marks):
-        counts[Count.ENDED] = End.TARGET
-    elif counts[Count.EVALUATIONS] >= counts[Count.BUDGET]:
-        counts[Count.ENDED] = End.BUDGET
-    left = counts[Count.BUDGET] - counts[Count.EVALUATIONS]
-    counts[Count.GENERATION_SIZE] = min(counts[Count.POPULATION], left)
-    counts[Count.DRAWN] = counts[Count.PROPOSED] = counts[Count.CURSOR] = counts[Count.TOLD] = 0
-    counts[Count.TIED] = 0
-    fill(search.told, 0)
+@kernel(SELECTION_SIGNATURE)
+def select_and_restart(address):
+    """The same; then begin anew where the population has converged, or return to the best one."""
+    de_state = DE_STATE_AT(address)
+    adapt_and_replace(de_state)
+    return_to_best_population(de_state)
+    restart_if_converged(de_state)
+    return 0
 
 
-@kernel
-def finish_generation(search, close):
-    """Close the generation and begin the next; after a new population only the latter. `close` is an address."""
-    counts = search.counts
-    if counts[Count.INITIALISED]:
-        call_close(close, (address_of_record(search),))
-        counts[Count.GENERATION] += 1
-    else:
-        counts[Count.INITIALISED] = 1
-        counts[Count.RENUMBERED] = 0
-    begin_generation(search)
+@kernel(SELECTION_SIGNATURE)
+def select_with_cma(address):
+    """The same with the strategy cma, which learns from the trials; with or without restarts."""
+    de_state = DE_STATE_AT(address)
+    collect_samples(de_state, True)
+    adapt_and_replace(de_state)
+    if de_state.scalars[Scalar.RESTART_TOLERANCE] > 0.0:
+        return_to_best_population(de_state)
+        restart_if_converged(de_state)
+    return 0
+
+
+def selection_kernel(portfolio: Portfolio, config: DEConfig) -> Function:
+    """The kernel that closes the generations of a run."""
+    sizes = de_state_sizes(portfolio, config, 1)
+    plain = sizes["rows"] == sizes["NP"] and not any(
+        sizes[name] for name in ("renumbered", "adapted", "training_points")
+    )
+    if sizes["model_D"]:
+        return select_with_cma
+    if config.restart_tolerance > 0.0:
+        return select_and_restart
+    return select_paper if plain else select_extended

@@ -17,11 +17,11 @@ from deddqn.de.portfolio import Portfolio
 from deddqn.rng import STATE_WORDS, Stream
 
 DONORS = 5
-MEANS = 6  # remembered per operator (H of L-SHADE)
+MEMORY_SIZE = 6  # remembered per operator (H of L-SHADE)
 LARGEST_LAMBDA = 8  # of the strategy cma, in units of its first one
 
 
-class Count(IntEnum):
+class Counter(IntEnum):
     """Integers of a search."""
 
     DIMENSION = 0
@@ -34,9 +34,9 @@ class Count(IntEnum):
     GENERATION_SIZE = 7  # evaluations of the current generation: NP, or what the budget leaves
     INITIALISED = 8  # 0 while the initial population is evaluated
     DEFERRED = 9
-    DRAWN = 10  # individuals of this generation that have their donors
+    DONORS_DRAWN = 10  # individuals of this generation that have their donors
     PROPOSED = 11  # ... that have a trial
-    CURSOR = 12  # ... that are settled; in deferred mode all are settled at once
+    RECORDED = 12  # ... that are settled; in deferred mode all are settled at once
     TOLD = 13  # ... whose value has been told
     BEST = 14  # index of the best parent
     STAGNATION = 15  # evaluations since f_bsf improved
@@ -49,17 +49,17 @@ class Count(IntEnum):
     ARCHIVED = 22  # members of the archive
     RENUMBERED = 23  # 1 when the population that begins is not the last one with its numbers: see `origin`
     RESTARTS = 24
-    LOOKED = 25  # the generation, from 1 on, that has looked whether the model of outlooks is old
-    KEPT = 26  # individuals of the best population that a restart replaced
-    BORN = 27  # evaluations before the population's own
-    RESERVE = 28  # evaluations at the end of the budget that are for the best population
-    BEATEN = 29  # evaluated points so far that are no parents
-    KNOWN = 30  # points of the model of outlooks; 0: there is none yet
-    RENEWED = 31  # evaluations when it was made
+    SURROGATE_CHECKED = 25  # the generation, from 1 on, that has looked whether the model of outlooks is old
+    BEST_POPULATION_SIZE = 26  # individuals of the best population that a restart replaced
+    POPULATION_START = 27  # evaluations before the population's own
+    FINAL_EVALUATIONS = 28  # evaluations at the end of the budget that are for the best population
+    RECENT_POINTS = 29  # evaluated points so far that are no parents
+    TRAINING_POINTS = 30  # points of the model of outlooks; 0: there is none yet
+    REFIT_AT = 31  # evaluations when it was made
     TIED = 32  # settled trials of this generation with exactly the value of their parents
 
 
-class Mark(IntEnum):
+class Scalar(IntEnum):
     """Floats of a search."""
 
     F_BSF = 0  # best value so far, +inf before the first finite one
@@ -74,10 +74,10 @@ class Mark(IntEnum):
     PBEST = 9
     ARCHIVE = 10  # its room in populations
     RESTART_TOLERANCE = 11
-    REACH = 12  # r of the model of outlooks
+    SQUARED_LENGTH_SCALE = 12  # r of the model of outlooks
 
 
-class Fact(IntEnum):
+class Outcome(IntEnum):
     """What is known about one settled trial: what metrics, rewards and policies are made from."""
 
     PARENT = 0  # f(x_i)
@@ -89,7 +89,7 @@ class Fact(IntEnum):
     OPTIMUM = 6
 
 
-class Lesson(IntEnum):
+class SuccessSum(IntEnum):
     """What a generation's successes teach one operator."""
 
     LARGEST = 0  # improvement, the unit of the weights
@@ -120,11 +120,11 @@ class End(IntEnum):
     TARGET = 2
 
 
-SEARCH = Layout(
-    "search",
-    Field("counts", "int", (len(Count),)),
-    Field("marks", "float", (len(Mark),)),
-    Field("facts", "float", (len(Fact),), "of the trial settled last"),
+DE_STATE = Layout(
+    "de_state",
+    Field("counters", "int", (len(Counter),)),
+    Field("scalars", "float", (len(Scalar),)),
+    Field("outcome", "float", (len(Outcome),), "of the trial settled last"),
     Field("streams", "word", (len(Stream), STATE_WORDS)),
     Field("lower", "float", ("D",), "the initialisation range; its diagonal is the unit of distance"),
     Field("upper", "float", ("D",)),
@@ -144,31 +144,43 @@ SEARCH = Layout(
     Field("donors", "int", ("NP", DONORS)),
     Field("choices", "int", ("NP",), "operators"),
     Field("order", "int", ("NP",), "parents from best to worst at the start of the generation"),
-    Field("picked", "int", (DONORS,), "donors of a trial of which one may be a member of the archive"),
+    Field("archive_donors", "int", (DONORS,), "donors of a trial of which one may be a member of the archive"),
     Field("origin", "int", ("renumbered",), "old numbers of a renumbered population; -1 for new individuals"),
-    Field("kept", "float", ("kept", "D"), "the best population that a restart replaced, from best to worst"),
-    Field("kept_fitness", "float", ("kept",)),
+    Field(
+        "best_population",
+        "float",
+        ("best_population", "D"),
+        "the best population that a restart replaced, from best to worst",
+    ),
+    Field("best_population_fitness", "float", ("best_population",)),
     Field("weights", "float", ("sample",), "of the better half in a Gaussian sample"),
-    Field("used_scale", "float", ("adapted",), "F of the trials"),
-    Field("used_crossover", "float", ("adapted",), "CR of the trials"),
-    Field("scale_means", "float", ("K", "means"), "what success taught about F: the newest means of every operator"),
-    Field("crossover_means", "float", ("K", "means"), "... about CR"),
-    Field("lessons", "float", ("K", "lessons"), "sums over the successes of a generation: see `Lesson`"),
-    Field("taught", "int", ("K",), "generations that taught the operator something"),
-    Field("foreseen", "float", ("foreseen", "D"), "trials of the chosen move, to pick from"),
-    Field("foreseen_scale", "float", ("foreseen",), "their F, where it adapts"),
-    Field("foreseen_crossover", "float", ("foreseen",), "their CR, where it adapts"),
-    Field("outlook", "float", ("foreseen",), "what is to be expected of them: see `outlook`"),
-    Field("beaten", "float", ("known", "foreseen_D"), "the newest evaluated points that are no parents"),
-    Field("beaten_values", "float", ("known",)),
-    Field("columns", "float", ("foreseen_D", "known"), "the points of the model of outlooks, in widths of the box"),
-    Field("known_values", "float", ("known",), "their values"),
-    Field("known_order", "int", ("known",), "their numbers from best to worst"),
-    Field("known_weights", "float", ("known",), "w"),
-    Field("similarities", "float", ("known", "known"), "S, or what elimination has left of it"),
-    Field("units", "float", ("foreseen_D",), "1 over the widths of the box"),
-    Field("scaled", "float", ("foreseen_D",), "a point in widths of the box"),
-    Field("squares", "float", ("known",), "of its distances to the points of the model"),
+    Field("trial_f", "float", ("adapted",), "F of the trials"),
+    Field("trial_cr", "float", ("adapted",), "CR of the trials"),
+    Field("memory_f", "float", ("K", "memory"), "what success taught about F: the newest means of every operator"),
+    Field("memory_cr", "float", ("K", "memory"), "... about CR"),
+    Field("success_sums", "float", ("K", "success_sums"), "sums over the successes of a generation: see `Lesson`"),
+    Field("memory_updates", "int", ("K",), "generations that taught the operator something"),
+    Field("candidates", "float", ("candidates", "D"), "trials of the chosen move, to pick from"),
+    Field("candidate_f", "float", ("candidates",), "their F, where it adapts"),
+    Field("candidate_cr", "float", ("candidates",), "their CR, where it adapts"),
+    Field("candidate_scores", "float", ("candidates",), "what is to be expected of them: see `outlook`"),
+    Field(
+        "recent_points", "float", ("training_points", "candidate_D"), "the newest evaluated points that are no parents"
+    ),
+    Field("recent_values", "float", ("training_points",)),
+    Field(
+        "training_points",
+        "float",
+        ("candidate_D", "training_points"),
+        "the points of the model of outlooks, in widths of the box",
+    ),
+    Field("training_values", "float", ("training_points",), "their values"),
+    Field("training_order", "int", ("training_points",), "their numbers from best to worst"),
+    Field("surrogate_weights", "float", ("training_points",), "w"),
+    Field("kernel_matrix", "float", ("training_points", "training_points"), "S, or what elimination has left of it"),
+    Field("inverse_widths", "float", ("candidate_D",), "1 over the widths of the box"),
+    Field("scaled_point", "float", ("candidate_D",), "a point in widths of the box"),
+    Field("squared_distances", "float", ("training_points",), "of its distances to the points of the model"),
     Field("model", "float", (len(Model),), "of the strategy cma"),
     Field("model_mean", "float", ("model_D",), "m of the normal distribution of the strategy cma"),
     Field("model_covariance", "float", ("model_D", "model_D"), "C"),
@@ -184,7 +196,7 @@ SEARCH = Layout(
 """The memory of a search with NP individuals, D coordinates and K operators; see `search_sizes`."""
 
 
-def search_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> dict[str, int]:
+def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> dict[str, int]:
     """The sizes of a search's fields; what nobody uses takes no room."""
     size, archived = config.population_size, archive_room(config.archive, config.population_size)
     shrinks = config.final_population not in (None, size)
@@ -196,20 +208,20 @@ def search_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> dict
         "K": len(portfolio),
         "rows": size + (archived if uses & ARCHIVE_DONORS.keys() else 0),
         "renumbered": size if shrinks or config.restart_tolerance > 0.0 else 0,
-        "kept": size if config.restart_tolerance > 0.0 and config.restart_reserve > 0.0 else 0,
-        "foreseen": config.foresight if config.foresight > 1 else 0,
-        "foreseen_D": dimension if config.foresight > 1 else 0,
-        "known": known_points(dimension) if config.foresight > 1 else 0,
+        "best_population": size if config.restart_tolerance > 0.0 and config.restart_final_fraction > 0.0 else 0,
+        "candidates": config.n_candidates if config.n_candidates > 1 else 0,
+        "candidate_D": dimension if config.n_candidates > 1 else 0,
+        "training_points": surrogate_size(dimension) if config.n_candidates > 1 else 0,
         "model_D": dimension if CMA in uses else 0,
         "model_points": LARGEST_LAMBDA * fewest_samples(dimension) if CMA in uses else 0,
         "sample": size if GAUSS in uses else 0,
         "adapted": size if adapts else 0,
-        "means": MEANS if adapts else 0,
-        "lessons": len(Lesson) if adapts else 0,
+        "memory": MEMORY_SIZE if adapts else 0,
+        "success_sums": len(SuccessSum) if adapts else 0,
     }
 
 
-def known_points(dimension: int) -> int:
+def surrogate_size(dimension: int) -> int:
     """The most points of the model of outlooks: fewer where they have many coordinates, for the time that it takes."""
     return min(120, max(80, 2400 // dimension))
 

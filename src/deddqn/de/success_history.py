@@ -15,7 +15,7 @@ import math
 
 from deddqn._jit import fill, kernel
 from deddqn.de.improvement import improvement
-from deddqn.de.state import MEANS, Count, Lesson, Mark
+from deddqn.de.state import MEMORY_SIZE, Counter, Scalar, SuccessSum
 from deddqn.rng import Stream, integer_below, standard_normal, uniform
 
 ADAPTS_SCALE, ADAPTS_CROSSOVER = 1, 2  # bits of `adapts`
@@ -38,67 +38,67 @@ def draw_crossover(stream, mean):
 
 
 @kernel
-def parameters_of(search, i, op):
+def draw_parameters(de_state, i, op):
     """F and CR of the trial of individual `i` by operator `op`; for constants no random number is used."""
-    scale, crossover, adapts = search.scale[op], search.crossover[op], search.adapts[op]
+    scale, crossover, adapts = de_state.scale[op], de_state.crossover[op], de_state.adapts[op]
     if adapts:
-        stream = search.streams[Stream.SEARCH]
-        mean = integer_below(stream, MEANS)
+        stream = de_state.streams[Stream.SEARCH]
+        mean = integer_below(stream, MEMORY_SIZE)
         if adapts & ADAPTS_CROSSOVER:
-            crossover = draw_crossover(stream, search.crossover_means[op, mean])
+            crossover = draw_crossover(stream, de_state.memory_cr[op, mean])
         if adapts & ADAPTS_SCALE:
-            scale = draw_scale(stream, search.scale_means[op, mean])
-        search.used_scale[i] = scale
-        search.used_crossover[i] = crossover
+            scale = draw_scale(stream, de_state.memory_f[op, mean])
+        de_state.trial_f[i] = scale
+        de_state.trial_cr[i] = crossover
     return scale, crossover
 
 
 @kernel
-def forget_lessons(search):
+def reset_memory(de_state):
     """All means are the numbers of their entries."""
-    for op in range(search.scale_means.shape[0]):
-        fill(search.scale_means[op], search.scale[op])
-        fill(search.crossover_means[op], search.crossover[op])
-        search.taught[op] = 0
+    for op in range(de_state.memory_f.shape[0]):
+        fill(de_state.memory_f[op], de_state.scale[op])
+        fill(de_state.memory_cr[op], de_state.crossover[op])
+        de_state.memory_updates[op] = 0
 
 
 @kernel
-def learn_parameters(search):
+def update_memory(de_state):
     """What the settled trials of the generation teach; before they replace their parents."""
-    lessons = search.lessons
-    if lessons.size == 0:
+    success_sums = de_state.success_sums
+    if success_sums.size == 0:
         return
-    for op in range(lessons.shape[0]):
-        fill(lessons[op], 0.0)
-    for i in range(search.counts[Count.CURSOR]):
-        op = search.choices[i]
-        lessons[op, Lesson.LARGEST] = max(lessons[op, Lesson.LARGEST], _gain(search, i))
-    for i in range(search.counts[Count.CURSOR]):
-        op = search.choices[i]
-        if search.adapts[op] and lessons[op, Lesson.LARGEST] > 0.0:
-            weight = _gain(search, i) / lessons[op, Lesson.LARGEST]
-            scale = search.used_scale[i]
-            lessons[op, Lesson.WEIGHT] += weight
-            lessons[op, Lesson.SCALE] += weight * scale
-            lessons[op, Lesson.SCALE_SQUARED] += weight * scale * scale
-            lessons[op, Lesson.CROSSOVER] += weight * search.used_crossover[i]
-    for op in range(lessons.shape[0]):
-        _remember(search, op)
+    for op in range(success_sums.shape[0]):
+        fill(success_sums[op], 0.0)
+    for i in range(de_state.counters[Counter.RECORDED]):
+        op = de_state.choices[i]
+        success_sums[op, SuccessSum.LARGEST] = max(success_sums[op, SuccessSum.LARGEST], _gain(de_state, i))
+    for i in range(de_state.counters[Counter.RECORDED]):
+        op = de_state.choices[i]
+        if de_state.adapts[op] and success_sums[op, SuccessSum.LARGEST] > 0.0:
+            weight = _gain(de_state, i) / success_sums[op, SuccessSum.LARGEST]
+            scale = de_state.trial_f[i]
+            success_sums[op, SuccessSum.WEIGHT] += weight
+            success_sums[op, SuccessSum.SCALE] += weight * scale
+            success_sums[op, SuccessSum.SCALE_SQUARED] += weight * scale * scale
+            success_sums[op, SuccessSum.CROSSOVER] += weight * de_state.trial_cr[i]
+    for op in range(success_sums.shape[0]):
+        _remember(de_state, op)
 
 
 @kernel
-def _gain(search, i):
-    return improvement(search.fitness[i], search.values[i], search.marks[Mark.F_WSF])
+def _gain(de_state, i):
+    return improvement(de_state.fitness[i], de_state.values[i], de_state.scalars[Scalar.F_WSF])
 
 
 @kernel
-def _remember(search, op):
+def _remember(de_state, op):
     """Write the newest means over the oldest."""
-    lesson, adapts = search.lessons[op], search.adapts[op]
-    if lesson[Lesson.WEIGHT] > 0.0:
-        oldest = search.taught[op] % MEANS
+    sums, adapts = de_state.success_sums[op], de_state.adapts[op]
+    if sums[SuccessSum.WEIGHT] > 0.0:
+        oldest = de_state.memory_updates[op] % MEMORY_SIZE
         if adapts & ADAPTS_SCALE:
-            search.scale_means[op, oldest] = lesson[Lesson.SCALE_SQUARED] / lesson[Lesson.SCALE]
+            de_state.memory_f[op, oldest] = sums[SuccessSum.SCALE_SQUARED] / sums[SuccessSum.SCALE]
         if adapts & ADAPTS_CROSSOVER:
-            search.crossover_means[op, oldest] = lesson[Lesson.CROSSOVER] / lesson[Lesson.WEIGHT]
-        search.taught[op] += 1
+            de_state.memory_cr[op, oldest] = sums[SuccessSum.CROSSOVER] / sums[SuccessSum.WEIGHT]
+        de_state.memory_updates[op] += 1

@@ -26,126 +26,139 @@ import numpy as np
 
 from deddqn._jit import copy, kernel
 from deddqn.de.population_statistics import sort_by_fitness
-from deddqn.de.state import Count, Mark
+from deddqn.de.state import Counter, Scalar
 
-RENEWAL = 20  # evaluations
-RANGE = 20.0  # r, in mean squared distances
+REFIT_INTERVAL = 20  # evaluations
+LENGTH_SCALE_FACTOR = 20.0  # r, in mean squared distances
 RIDGE = 1e-3
-SMALLEST_RANGE = 1e-300
+SMALLEST_LENGTH_SCALE = 1e-300
 
 
 @kernel
-def note_beaten(search):
+def remember_recent_points(de_state):
     """Note the points of a settled generation that will not be parents: worse trials, and the parents of the others."""
-    counts, room = search.counts, search.beaten_values.size
+    counters, room = de_state.counters, de_state.recent_values.size
     if room == 0:
         return
-    for i in range(counts[Count.CURSOR]):
-        place = counts[Count.BEATEN] % room
-        replaced = search.values[i] <= search.fitness[i]
-        copy(search.parents[i] if replaced else search.trials[i], search.beaten[place])
-        search.beaten_values[place] = search.fitness[i] if replaced else search.values[i]
-        counts[Count.BEATEN] += 1
+    for i in range(counters[Counter.RECORDED]):
+        place = counters[Counter.RECENT_POINTS] % room
+        replaced = de_state.values[i] <= de_state.fitness[i]
+        copy(de_state.parents[i] if replaced else de_state.trials[i], de_state.recent_points[place])
+        de_state.recent_values[place] = de_state.fitness[i] if replaced else de_state.values[i]
+        counters[Counter.RECENT_POINTS] += 1
 
 
 @kernel
-def renew_model(search):
+def refit_if_stale(de_state):
     """Fit the model to the points that are known now, if this is the first look at it in a generation and it is old."""
-    counts = search.counts
-    if counts[Count.LOOKED] == counts[Count.GENERATION] + 1:
+    counters = de_state.counters
+    if counters[Counter.SURROGATE_CHECKED] == counters[Counter.GENERATION] + 1:
         return
-    counts[Count.LOOKED] = counts[Count.GENERATION] + 1
-    if counts[Count.KNOWN] and counts[Count.EVALUATIONS] - counts[Count.RENEWED] < RENEWAL:
+    counters[Counter.SURROGATE_CHECKED] = counters[Counter.GENERATION] + 1
+    if (
+        counters[Counter.TRAINING_POINTS]
+        and counters[Counter.EVALUATIONS] - counters[Counter.REFIT_AT] < REFIT_INTERVAL
+    ):
         return
-    counts[Count.RENEWED] = counts[Count.EVALUATIONS]
-    gather_points(search)
-    write_ranks(search)
-    write_similarities(search)
-    solve(search.similarities, search.known_weights, counts[Count.KNOWN])
+    counters[Counter.REFIT_AT] = counters[Counter.EVALUATIONS]
+    gather_training_points(de_state)
+    write_rank_targets(de_state)
+    write_kernel_matrix(de_state)
+    solve(de_state.kernel_matrix, de_state.surrogate_weights, counters[Counter.TRAINING_POINTS])
 
 
 @kernel
-def gather_points(search):
+def gather_training_points(de_state):
     """Write the best parents and the newest beaten points as columns, in widths of the box, and their values."""
-    counts, order, room = search.counts, search.order, search.beaten_values.size
-    for d in range(search.units.size):
-        width = search.upper[d] - search.lower[d]
-        search.units[d] = 1.0 / width if width > 0.0 else 0.0
-    parents = min(counts[Count.POPULATION], room)
+    counters, order, room = de_state.counters, de_state.order, de_state.recent_values.size
+    for d in range(de_state.inverse_widths.size):
+        width = de_state.upper[d] - de_state.lower[d]
+        de_state.inverse_widths[d] = 1.0 / width if width > 0.0 else 0.0
+    parents = min(counters[Counter.POPULATION], room)
     for k in range(parents):
-        enter_point(search, k, search.parents[order[k]], search.fitness[order[k]])
-    others = min(counts[Count.BEATEN], room - parents)
+        enter_training_point(de_state, k, de_state.parents[order[k]], de_state.fitness[order[k]])
+    others = min(counters[Counter.RECENT_POINTS], room - parents)
     for k in range(others):
-        place = (counts[Count.BEATEN] - 1 - k) % room
-        enter_point(search, parents + k, search.beaten[place], search.beaten_values[place])
-    counts[Count.KNOWN] = parents + others
+        place = (counters[Counter.RECENT_POINTS] - 1 - k) % room
+        enter_training_point(de_state, parents + k, de_state.recent_points[place], de_state.recent_values[place])
+    counters[Counter.TRAINING_POINTS] = parents + others
 
 
 @kernel
-def enter_point(search, k, point, value):
+def enter_training_point(de_state, k, point, value):
     """Let `point` be column number `k`."""
     for d in range(point.size):
-        search.columns[d, k] = search.units[d] * point[d]
-    search.known_values[k] = value
+        de_state.training_points[d, k] = de_state.inverse_widths[d] * point[d]
+    de_state.training_values[k] = value
 
 
 @kernel
-def write_ranks(search):
+def write_rank_targets(de_state):
     """Write y, from 1 for the best value to -1 for the worst, where the weights will be; equal for equal values."""
-    known, order, ranks = search.counts[Count.KNOWN], search.known_order, search.known_weights
-    for k in range(known):
+    n_points, order, ranks = (
+        de_state.counters[Counter.TRAINING_POINTS],
+        de_state.training_order,
+        de_state.surrogate_weights,
+    )
+    for k in range(n_points):
         order[k] = k
-    sort_by_fitness(order, search.known_values, known)
+    sort_by_fitness(order, de_state.training_values, n_points)
     first = 0
-    while first < known:
+    while first < n_points:
         last = first
-        while last + 1 < known and search.known_values[order[last + 1]] == search.known_values[order[first]]:
+        while (
+            last + 1 < n_points and de_state.training_values[order[last + 1]] == de_state.training_values[order[first]]
+        ):
             last += 1
         for k in range(first, last + 1):
-            ranks[order[k]] = 1.0 - (first + last) / (known - 1)
+            ranks[order[k]] = 1.0 - (first + last) / (n_points - 1)
         first = last + 1
 
 
 @kernel
-def write_similarities(search):
+def write_kernel_matrix(de_state):
     """Write the upper triangle of S + 0.001 I, and r."""
-    known, columns, similarities = search.counts[Count.KNOWN], search.columns, search.similarities
+    n_points, training_points, kernel_matrix = (
+        de_state.counters[Counter.TRAINING_POINTS],
+        de_state.training_points,
+        de_state.kernel_matrix,
+    )
     spread = 0.0
-    for d in range(columns.shape[0]):
+    for d in range(training_points.shape[0]):
         mean = 0.0
-        for k in range(known):
-            mean += columns[d, k] / known
-        for k in range(known):
-            spread += (columns[d, k] - mean) * (columns[d, k] - mean) / known
-    reach = max(RANGE * spread, SMALLEST_RANGE)
-    search.marks[Mark.REACH] = reach
-    for k in range(known):
-        row = similarities[k]
-        for d in range(columns.shape[0]):
-            search.scaled[d] = columns[d, k]
-        write_squares(columns, search.scaled, k, known, row)
-        for j in range(np.uint64(k), np.uint64(known)):
-            row[j] = reach / (reach + row[j])
+        for k in range(n_points):
+            mean += training_points[d, k] / n_points
+        for k in range(n_points):
+            spread += (training_points[d, k] - mean) * (training_points[d, k] - mean) / n_points
+    squared_length_scale = max(LENGTH_SCALE_FACTOR * spread, SMALLEST_LENGTH_SCALE)
+    de_state.scalars[Scalar.SQUARED_LENGTH_SCALE] = squared_length_scale
+    for k in range(n_points):
+        row = kernel_matrix[k]
+        for d in range(training_points.shape[0]):
+            de_state.scaled_point[d] = training_points[d, k]
+        write_squared_distances(training_points, de_state.scaled_point, k, n_points, row)
+        for j in range(np.uint64(k), np.uint64(n_points)):
+            row[j] = squared_length_scale / (squared_length_scale + row[j])
         row[k] += RIDGE
 
 
 @kernel
-def write_squares(columns, point, first, last, squares):
+def write_squared_distances(training_points, point, first, last, squared_distances):
     """Write the squared distances of `point` to the columns from `first` up to `last`: sums side by side."""
     start, end = np.uint64(first), np.uint64(last)
     for k in range(start, end):
-        squares[k] = 0.0
+        squared_distances[k] = 0.0
     whole = point.size - point.size % 4
     for d in range(0, whole, 4):  # four coordinates at once: less is loaded and stored
         x, y, z, w = point[d], point[d + 1], point[d + 2], point[d + 3]
-        a, b, c, e = columns[d], columns[d + 1], columns[d + 2], columns[d + 3]
+        a, b, c, e = training_points[d], training_points[d + 1], training_points[d + 2], training_points[d + 3]
         for k in range(start, end):
             one = (x - a[k]) * (x - a[k]) + (y - b[k]) * (y - b[k])
-            squares[k] += one + ((z - c[k]) * (z - c[k]) + (w - e[k]) * (w - e[k]))
+            squared_distances[k] += one + ((z - c[k]) * (z - c[k]) + (w - e[k]) * (w - e[k]))
     for d in range(whole, point.size):
-        x, a = point[d], columns[d]
+        x, a = point[d], training_points[d]
         for k in range(start, end):
-            squares[k] += (x - a[k]) * (x - a[k])
+            squared_distances[k] += (x - a[k]) * (x - a[k])
 
 
 @kernel
@@ -205,19 +218,19 @@ def product(a, b, first, last):
 
 
 @kernel
-def outlook_of(search, point):
+def surrogate_score(de_state, point):
     """What is to be expected of `point`."""
-    known, reach, squares, weights = (
-        search.counts[Count.KNOWN],
-        search.marks[Mark.REACH],
-        search.squares,
-        search.known_weights,
+    n_points, squared_length_scale, squared_distances, weights = (
+        de_state.counters[Counter.TRAINING_POINTS],
+        de_state.scalars[Scalar.SQUARED_LENGTH_SCALE],
+        de_state.squared_distances,
+        de_state.surrogate_weights,
     )
     for d in range(point.size):
-        search.scaled[d] = search.units[d] * point[d]
-    write_squares(search.columns, search.scaled, 0, known, squares)
+        de_state.scaled_point[d] = de_state.inverse_widths[d] * point[d]
+    write_squared_distances(de_state.training_points, de_state.scaled_point, 0, n_points, squared_distances)
     total, nearest = 0.0, math.inf
-    for k in range(known):
-        total += weights[k] * (reach / (reach + squares[k]))
-        nearest = min(nearest, squares[k])
-    return 0.5 + 0.5 * total + nearest / reach
+    for k in range(n_points):
+        total += weights[k] * (squared_length_scale / (squared_length_scale + squared_distances[k]))
+        nearest = min(nearest, squared_distances[k])
+    return 0.5 + 0.5 * total + nearest / squared_length_scale

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from deddqn._jit import kernel
-from deddqn.de.state import Mark
+from deddqn.de.state import Scalar
 
 
 @kernel
-def target_reached(marks):
+def target_reached(scalars):
     """True when the best so far is good enough to stop."""
-    best = marks[Mark.F_BSF]
-    return best <= marks[Mark.TARGET_VALUE] or best - marks[Mark.OPTIMUM] < marks[Mark.TARGET_ERROR]
+    best = scalars[Scalar.F_BSF]
+    return best <= scalars[Scalar.TARGET_VALUE] or best - scalars[Scalar.OPTIMUM] < scalars[Scalar.TARGET_ERROR]

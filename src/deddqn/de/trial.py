@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from deddqn._jit import address_of_record, kernel
 from deddqn.de.bounds import repair
-from deddqn.de.operators import call_move
-from deddqn.de.state import Count
+from deddqn.de.operators import call_operator
+from deddqn.de.state import Counter
 from deddqn.rng import Stream, integer_below, uniform
 
 
@@ -17,17 +17,17 @@ def cross_over(rate, stream, parent, trial):
     """
     if rate >= 1.0:
         return
-    kept = integer_below(stream, trial.size)
+    best_population = integer_below(stream, trial.size)
     for d in range(trial.size):
-        if uniform(stream) >= rate and d != kept:
+        if uniform(stream) >= rate and d != best_population:
             trial[d] = parent[d]
 
 
 @kernel
-def propose(search, move, i, op):
+def propose(de_state, move, i, op):
     """Write the trial of individual `i` by operator `op`, and note the choice; `move` is the address of a move."""
-    parent, trial = search.parents[i], search.trials[i]
-    search.choices[i] = op
-    crossover = call_move(move, (address_of_record(search), i, op))
-    cross_over(crossover, search.streams[Stream.SEARCH], parent, trial)
-    repair(search.counts[Count.REPAIR], trial, parent, search.search_lower, search.search_upper)
+    parent, trial = de_state.parents[i], de_state.trials[i]
+    de_state.choices[i] = op
+    crossover = call_operator(move, (address_of_record(de_state), i, op))
+    cross_over(crossover, de_state.streams[Stream.SEARCH], parent, trial)
+    repair(de_state.counters[Counter.REPAIR], trial, parent, de_state.search_lower, de_state.search_upper)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from deddqn._utils.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
-    from deddqn.engine.run_spec import EpisodeSpec
-    from deddqn.engine.vectorized import Lanes, Record
+    from deddqn.engine.run_spec import RunSpec
+    from deddqn.engine.vectorized import Record, VectorizedRuns
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
-        {"deddqn.engine.run_spec": ("EpisodeSpec",), "deddqn.engine.vectorized": ("Lanes", "Record")},
+        {"deddqn.engine.run_spec": ("RunSpec",), "deddqn.engine.vectorized": ("VectorizedRuns", "Record")},
     )
 
-__all__ = ["EpisodeSpec", "Lanes", "Record"]
+__all__ = ["Record", "RunSpec", "VectorizedRuns"]

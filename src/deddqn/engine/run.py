@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from deddqn.de.state import Count, End, Fact, Mark
+from deddqn.de.state import Counter, End, Outcome, Scalar
 from deddqn.engine import stepping
 from deddqn.engine.loop import advance, start
-from deddqn.engine.run_memory import view_episode
-from deddqn.engine.run_spec import EpisodeSpec, bind, write_episode
+from deddqn.engine.run_memory import view_run
+from deddqn.engine.run_spec import RunSpec, bind, write_run
 from deddqn.policies.policy import CompiledPolicy
 from deddqn.rng import Stream
 
@@ -22,28 +22,28 @@ class Run:
     population : the initial population (NP, D), instead of a uniform one.
     """
 
-    def __init__(self, spec: EpisodeSpec, population: np.ndarray | None = None) -> None:
+    def __init__(self, spec: RunSpec, population: np.ndarray | None = None) -> None:
         self.spec = spec
         self.arena = np.zeros(spec.size)
-        write_episode(spec, self.arena)
+        write_run(spec, self.arena)
         self._open()
         if population is not None:
-            self.search.parents[: len(population)] = population
+            self.de_state.parents[: len(population)] = population
         start(self.address, population is None)
         if not self.compiled:
             generator = np.random.Generator(np.random.SFC64())
             state = generator.bit_generator.state
-            state["state"]["state"] = self.search.streams[Stream.POLICY].copy()
+            state["state"]["state"] = self.de_state.streams[Stream.POLICY].copy()
             generator.bit_generator.state = state
             spec.policy.reset(len(spec.portfolio), spec.config.population_size, generator)
 
     def _open(self) -> None:
         self.address = self.arena.ctypes.data
-        self.core, self.search, self.observer = view_episode(self.arena)
+        self.core, self.de_state, self.observer = view_run(self.arena)
         self.compiled = isinstance(self.spec.policy, CompiledPolicy)
 
     @classmethod
-    def resume(cls, spec: EpisodeSpec, arena: np.ndarray) -> Run:
+    def resume(cls, spec: RunSpec, arena: np.ndarray) -> Run:
         """A run that goes on from the memory of another one with the same spec."""
         run = cls.__new__(cls)
         run.spec, run.arena = spec, np.array(arena, dtype=np.float64)
@@ -53,7 +53,7 @@ class Run:
         run._open()
         return run
 
-    def rebind(self, spec: EpisodeSpec) -> None:
+    def rebind(self, spec: RunSpec) -> None:
         """Let the run evaluate another problem object of the same shape from now on."""
         self.spec = spec
         bind(spec, self.arena)
@@ -63,45 +63,45 @@ class Run:
     @property
     def evaluations(self) -> int:
         """Evaluations settled so far."""
-        return int(self.search.counts[Count.EVALUATIONS])
+        return int(self.de_state.counters[Counter.EVALUATIONS])
 
     @property
     def generation(self) -> int:
         """Finished generations."""
-        return int(self.search.counts[Count.GENERATION])
+        return int(self.de_state.counters[Counter.GENERATION])
 
     @property
     def ended(self) -> End:
         """Why the run ended, or `End.NOT_YET`."""
-        return End(int(self.search.counts[Count.ENDED]))
+        return End(int(self.de_state.counters[Counter.ENDED]))
 
     @property
     def best_value(self) -> float:
         """f_bsf."""
-        return float(self.search.marks[Mark.F_BSF])
+        return float(self.de_state.scalars[Scalar.F_BSF])
 
     @property
     def between_generations(self) -> bool:
         """True when nothing of the current generation has been told."""
-        return int(self.search.counts[Count.TOLD]) == 0
+        return int(self.de_state.counters[Counter.TOLD]) == 0
 
     # The steps
 
     def ask(self) -> tuple[int, int]:
         """Propose what can be evaluated now; return the range of point numbers (see `points`)."""
-        counts = self.search.counts
+        counters = self.de_state.counters
         if self.compiled:
             count = int(stepping.ask_points(self.address))
-            return (0 if counts[Count.DEFERRED] else int(counts[Count.TOLD])), count
+            return (0 if counters[Counter.DEFERRED] else int(counters[Counter.TOLD])), count
         policy = self.spec.policy
         while (i := int(stepping.observe(self.address))) >= 0:
             features = self.observer.features.copy() if policy.needs_features else np.empty(0)
             stepping.act(self.address, self._checked(policy.choose(features, i)))
         if self.ended:
             return 0, 0
-        if counts[Count.DEFERRED]:
-            return 0, int(counts[Count.GENERATION_SIZE])
-        return int(counts[Count.TOLD]), int(counts[Count.TOLD]) + 1
+        if counters[Counter.DEFERRED]:
+            return 0, int(counters[Counter.GENERATION_SIZE])
+        return int(counters[Counter.TOLD]), int(counters[Counter.TOLD]) + 1
 
     def _checked(self, op: int) -> int:
         if not 0 <= op < len(self.spec.portfolio):
@@ -111,22 +111,22 @@ class Run:
     @property
     def points(self) -> np.ndarray:
         """(NP, D) view: a new population while it is evaluated, otherwise the trials of the generation."""
-        return self.search.trials if self.search.counts[Count.INITIALISED] else self.population
+        return self.de_state.trials if self.de_state.counters[Counter.INITIALISED] else self.population
 
     @property
     def population(self) -> np.ndarray:
         """(NP, D) view: the parents."""
-        return self.search.parents[: int(self.search.counts[Count.POPULATION])]
+        return self.de_state.parents[: int(self.de_state.counters[Counter.POPULATION])]
 
     @property
     def fitness(self) -> np.ndarray:
         """(NP,) view: the parents' values."""
-        return self.search.fitness[: int(self.search.counts[Count.POPULATION])]
+        return self.de_state.fitness[: int(self.de_state.counters[Counter.POPULATION])]
 
     @property
     def told(self) -> np.ndarray:
         """(NP,) which points of the generation have their value."""
-        return self.search.told != 0
+        return self.de_state.told != 0
 
     def tell(self, i: int, value: float) -> None:
         """Enter the value of point `i`; settle what can be settled."""
@@ -137,19 +137,19 @@ class Run:
             self._settle_in_python()
 
     def _settle_in_python(self) -> None:
-        search, policy = self.search, self.spec.policy
-        initial = not search.counts[Count.INITIALISED]
+        de_state, policy = self.de_state, self.spec.policy
+        initial = not de_state.counters[Counter.INITIALISED]
         settled = False
-        while (i := int(stepping.settle_next(self.address))) >= 0:
+        while (i := int(stepping.record_next(self.address))) >= 0:
             settled = True
             if not initial:
-                parent, trial = float(search.facts[Fact.PARENT]), float(search.facts[Fact.TRIAL])
-                best, worst = float(search.marks[Mark.F_BSF]), float(search.marks[Mark.F_WSF])
-                policy.learn(i, int(search.choices[i]), parent, trial, best, worst, float(self.core.rewards[i]))
+                parent, trial = float(de_state.outcome[Outcome.PARENT]), float(de_state.outcome[Outcome.TRIAL])
+                best, worst = float(de_state.scalars[Scalar.F_BSF]), float(de_state.scalars[Scalar.F_WSF])
+                policy.learn(i, int(de_state.choices[i]), parent, trial, best, worst, float(self.core.rewards[i]))
         if settled and stepping.finish_if_over(self.address) and not initial:
             policy.end_generation()
-            if search.counts[Count.RENUMBERED] and hasattr(policy, "renumber"):
-                policy.renumber(search.origin[: int(search.counts[Count.POPULATION])].copy())
+            if de_state.counters[Counter.RENUMBERED] and hasattr(policy, "renumber"):
+                policy.renumber(de_state.origin[: int(de_state.counters[Counter.POPULATION])].copy())
 
     def advance(self, until: int) -> None:
         """Evaluate the problem until `until` evaluations are made in all, or the run ends."""
@@ -159,11 +159,11 @@ class Run:
             self._advance_in_python(until)
 
     def _advance_in_python(self, until: int) -> None:
-        while not self.ended and self.evaluations + int(self.search.counts[Count.TOLD]) - self._cursor < until:
+        while not self.ended and self.evaluations + int(self.de_state.counters[Counter.TOLD]) - self._cursor < until:
             self.ask()
-            i = int(self.search.counts[Count.TOLD])
+            i = int(self.de_state.counters[Counter.TOLD])
             self.tell(i, stepping.evaluate_here(self.address, i))
 
     @property
     def _cursor(self) -> int:
-        return int(self.search.counts[Count.CURSOR])
+        return int(self.de_state.counters[Counter.RECORDED])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deddqn._jit import Field, Layout, kernel
-from deddqn.de.state import SEARCH
+from deddqn.de.state import DE_STATE
 from deddqn.features.buffers import OBSERVER
 
 
@@ -27,15 +27,15 @@ class Link(IntEnum):
     REWARD = 9
     REWARD_SETUP = 10
     REWARD_SETUP_SIZE = 11
-    SEARCH = 12
+    DE_STATE = 12
     OBSERVER = 13
     RENUMBER = 14
-    MOVE = 15
-    CLOSE = 16
-    FORESEE = 17
-    PICK = 18
-    NOTE = 19
-    FINISH = 20
+    OPERATOR = 15
+    SELECTION = 16
+    CANDIDATES = 17
+    SELECT_CANDIDATE = 18
+    RECORD = 19
+    END_RECORD = 20
 
 
 EPISODE = Layout(
@@ -48,26 +48,28 @@ EPISODE = Layout(
 )
 """What ties a run together; search and observer follow it in the arena."""
 
-EPISODE_AT, SEARCH_AT, OBSERVER_AT = EPISODE.at, SEARCH.at, OBSERVER.at
+EPISODE_AT, DE_STATE_AT, OBSERVER_AT = EPISODE.at, DE_STATE.at, OBSERVER.at
 
 
 class Episode(NamedTuple):
     """An open run: everything that the loop needs."""
 
     core: Any  # a record of the layout EPISODE
-    search: Any  # a record of the layout SEARCH
+    de_state: Any  # a record of the layout SEARCH
     observer: Any  # a record of the layout OBSERVER
 
 
 @kernel
-def open_episode(base):
+def open_run(base):
     """The run whose arena begins at the address `base`."""
     core = EPISODE_AT(base)
     links = core.links
-    return Episode(core, SEARCH_AT(base + 8 * links[Link.SEARCH]), OBSERVER_AT(base + 8 * links[Link.OBSERVER]))
+    return Episode(core, DE_STATE_AT(base + 8 * links[Link.DE_STATE]), OBSERVER_AT(base + 8 * links[Link.OBSERVER]))
 
 
-def view_episode(arena: np.ndarray) -> Episode:
+def view_run(arena: np.ndarray) -> Episode:
     """The run that lies in `arena`, as NumPy views."""
     core = EPISODE.view(arena, 0)
-    return Episode(core, SEARCH.view(arena, core.links[Link.SEARCH]), OBSERVER.view(arena, core.links[Link.OBSERVER]))
+    return Episode(
+        core, DE_STATE.view(arena, core.links[Link.DE_STATE]), OBSERVER.view(arena, core.links[Link.OBSERVER])
+    )

@@ -10,22 +10,27 @@ import numpy as np
 from deddqn._jit import Record, address_of
 from deddqn._utils.validation import check_whole_number
 from deddqn.de.config import REPAIRS, DEConfig
-from deddqn.de.generation import CLOSE_SIGNATURE, closing_of
-from deddqn.de.operators import MOVE_SIGNATURE, move_of
+from deddqn.de.operators import OPERATOR_SIGNATURE, operator_kernel
 from deddqn.de.portfolio import ADAPTS, PAPER, Portfolio
-from deddqn.de.prescreening import FORESEE_SIGNATURE, foresee
-from deddqn.de.state import SEARCH, Count, Mark, search_sizes
+from deddqn.de.prescreening import CANDIDATES_SIGNATURE, make_candidates
+from deddqn.de.selection import SELECTION_SIGNATURE, selection_kernel
+from deddqn.de.state import DE_STATE, Counter, Scalar, de_state_sizes
 from deddqn.engine.run_memory import EPISODE, Link
 from deddqn.features.buffers import OBSERVER, Tally, observer_sizes
-from deddqn.features.recording import FINISH_SIGNATURE, NOTE_SIGNATURE, finish_outcomes, note_outcome
+from deddqn.features.recording import (
+    END_RECORD_SIGNATURE,
+    RECORD_SIGNATURE,
+    end_recorded_generation,
+    record_application,
+)
 from deddqn.policies.kernels import (
     CHOOSE_SIGNATURE,
     END_SIGNATURE,
     LEARN_SIGNATURE,
     NO_SETUP,
-    PICK_SIGNATURE,
     RENUMBER_SIGNATURE,
     RESET_SIGNATURE,
+    SELECT_CANDIDATE_SIGNATURE,
 )
 from deddqn.policies.policy import CompiledPolicy, Policy, is_policy
 from deddqn.problems.problem import Problem
@@ -34,7 +39,7 @@ from deddqn.rng import streams_at
 
 
 @dataclass(frozen=True, kw_only=True)
-class EpisodeSpec:
+class RunSpec:
     """Everything that determines a run. The same spec gives the same run, bit for bit, through every face.
 
     Parameters
@@ -88,13 +93,13 @@ class EpisodeSpec:
     @property
     def renumbers(self) -> bool:
         """Whether the population may shrink or begin anew."""
-        return search_sizes(self.portfolio, self.config, self.problem.dimension)["renumbered"] > 0
+        return de_state_sizes(self.portfolio, self.config, self.problem.dimension)["renumbered"] > 0
 
     @property
-    def picks(self) -> bool:
+    def prescreens(self) -> bool:
         """Whether the policy picks from several trials of a move."""
-        picks = isinstance(self.policy, CompiledPolicy) and self.policy.kernels.pick is not None
-        return picks and self.config.foresight > 1
+        picks = isinstance(self.policy, CompiledPolicy) and self.policy.kernels.select_candidate is not None
+        return picks and self.config.n_candidates > 1
 
     @property
     def memory_size(self) -> int:
@@ -112,27 +117,27 @@ class EpisodeSpec:
     @property
     def size(self) -> int:
         """float64 that the run needs in all."""
-        core, search, observer = self.sizes()
-        return EPISODE.size(**core) + SEARCH.size(**search) + OBSERVER.size(**observer)
+        core, de_state, observer = self.sizes()
+        return EPISODE.size(**core) + DE_STATE.size(**de_state) + OBSERVER.size(**observer)
 
     def sizes(self) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
         """The sizes of the fields of core, search and observer."""
         work = self.problem.objective.work_size
         return (
             {"NP": self.config.population_size, "memory": self.memory_size, "work": work},
-            search_sizes(self.portfolio, self.config, self.problem.dimension),
+            de_state_sizes(self.portfolio, self.config, self.problem.dimension),
             observer_sizes(len(self.portfolio), self.generations, self.window, self.state_rows),
         )
 
 
-def write_episode(spec: EpisodeSpec, arena: np.ndarray) -> None:
+def write_run(spec: RunSpec, arena: np.ndarray) -> None:
     """Write a run that has not begun into `arena`, whatever was there before."""
     arena[:] = 0.0
-    core_sizes, search_sizes, observer_sizes_ = spec.sizes()
+    core_sizes, de_state_sizes, observer_sizes_ = spec.sizes()
     core = EPISODE.write(arena, 0, **core_sizes)
-    core.links[Link.SEARCH] = EPISODE.size(**core_sizes)
-    core.links[Link.OBSERVER] = core.links[Link.SEARCH] + SEARCH.size(**search_sizes)
-    _write_search(spec, SEARCH.write(arena, core.links[Link.SEARCH], **search_sizes))
+    core.links[Link.DE_STATE] = EPISODE.size(**core_sizes)
+    core.links[Link.OBSERVER] = core.links[Link.DE_STATE] + DE_STATE.size(**de_state_sizes)
+    _write_search(spec, DE_STATE.write(arena, core.links[Link.DE_STATE], **de_state_sizes))
     _write_observer(spec, OBSERVER.write(arena, core.links[Link.OBSERVER], **observer_sizes_))
     bind(spec, arena)
 
@@ -140,13 +145,13 @@ def write_episode(spec: EpisodeSpec, arena: np.ndarray) -> None:
 class Template:
     """A run written once, to begin it many times: only the random streams of another repeat are made anew."""
 
-    def __init__(self, spec: EpisodeSpec) -> None:
+    def __init__(self, spec: RunSpec) -> None:
         self.spec = spec
         self.arena = np.zeros(spec.size)
-        write_episode(spec, self.arena)
-        self._streams = SEARCH.view(self.arena, EPISODE.view(self.arena, 0).links[Link.SEARCH]).streams
+        write_run(spec, self.arena)
+        self._streams = DE_STATE.view(self.arena, EPISODE.view(self.arena, 0).links[Link.DE_STATE]).streams
 
-    def write(self, arena: np.ndarray, repeat: int) -> EpisodeSpec:
+    def write(self, arena: np.ndarray, repeat: int) -> RunSpec:
         """Write repeat number `repeat` into `arena`, which has room for it; return its spec."""
         spec, problem = replace(self.spec, repeat=repeat), self.spec.problem
         self._streams[:] = streams_at(spec.seed, problem.seed_name, problem.dimension, repeat)
@@ -154,18 +159,18 @@ class Template:
         return spec
 
 
-def bind(spec: EpisodeSpec, arena: np.ndarray) -> None:
+def bind(spec: RunSpec, arena: np.ndarray) -> None:
     """Write the addresses of objective, policy and reward: again after a run came from another process."""
     links = EPISODE.view(arena, 0).links
     objective = spec.problem.objective
     links[Link.OBJECTIVE] = objective.address if spec.problem.evaluable else 0
     _link_array(links, Link.DATA, objective.data)
-    links[Link.MOVE] = address_of(move_of(spec.portfolio), MOVE_SIGNATURE)
-    links[Link.CLOSE] = address_of(closing_of(spec.portfolio, spec.config), CLOSE_SIGNATURE)
+    links[Link.OPERATOR] = address_of(operator_kernel(spec.portfolio), OPERATOR_SIGNATURE)
+    links[Link.SELECTION] = address_of(selection_kernel(spec.portfolio, spec.config), SELECTION_SIGNATURE)
     links[Link.REWARD] = address_of(reward_kernel(spec.reward), REWARD_SIGNATURE)
     _link_array(links, Link.REWARD_SETUP, spec.reward_setup)
-    links[Link.NOTE] = address_of(note_outcome, NOTE_SIGNATURE) if spec.remembers else 0
-    links[Link.FINISH] = address_of(finish_outcomes, FINISH_SIGNATURE) if spec.remembers else 0
+    links[Link.RECORD] = address_of(record_application, RECORD_SIGNATURE) if spec.remembers else 0
+    links[Link.END_RECORD] = address_of(end_recorded_generation, END_RECORD_SIGNATURE) if spec.remembers else 0
     _link_array(links, Link.SETUP, NO_SETUP)
     if isinstance(spec.policy, CompiledPolicy):
         kernels = spec.policy.kernels
@@ -175,8 +180,8 @@ def bind(spec: EpisodeSpec, arena: np.ndarray) -> None:
             (Link.RESET, kernels.reset, RESET_SIGNATURE),
             (Link.LEARN, kernels.learn, LEARN_SIGNATURE),
             (Link.END_GENERATION, kernels.end_generation, END_SIGNATURE),
-            (Link.FORESEE, foresee if spec.picks else None, FORESEE_SIGNATURE),
-            (Link.PICK, kernels.pick, PICK_SIGNATURE),
+            (Link.CANDIDATES, make_candidates if spec.prescreens else None, CANDIDATES_SIGNATURE),
+            (Link.SELECT_CANDIDATE, kernels.select_candidate, SELECT_CANDIDATE_SIGNATURE),
             (Link.RENUMBER, kernels.renumber if spec.renumbers else None, RENUMBER_SIGNATURE),
         ):
             links[link] = 0 if kernel is None else address_of(kernel, signature)
@@ -186,38 +191,38 @@ def _link_array(links: np.ndarray, link: Link, array: np.ndarray) -> None:
     links[link], links[link + 1] = array.ctypes.data, array.size
 
 
-def _write_search(spec: EpisodeSpec, search: Record) -> None:
-    problem, config, counts = spec.problem, spec.config, search.counts
-    counts[Count.DIMENSION] = problem.dimension
-    counts[Count.ALLOCATED] = counts[Count.POPULATION] = config.population_size
-    counts[Count.N_OPS] = len(spec.portfolio)
-    counts[Count.BUDGET] = config.budget
-    counts[Count.GENERATION_SIZE] = min(config.population_size, config.budget)
-    counts[Count.DEFERRED] = config.updating == "deferred"
-    counts[Count.REPAIR] = REPAIRS.index(config.repair)
-    counts[Count.NOISY] = problem.noisy
-    counts[Count.FINAL_POPULATION] = config.final_population or config.population_size
-    counts[Count.RESERVE] = math.floor(config.restart_reserve * config.budget + 0.5)
-    counts[Count.ARCHIVE_ROOM] = len(search.parents) - config.population_size
-    search.streams[:] = streams_at(spec.seed, problem.seed_name, problem.dimension, spec.repeat)
-    search.lower[:], search.upper[:] = problem.lower, problem.upper
-    search.search_lower[:] = problem.lower if problem.bounded else -np.inf
-    search.search_upper[:] = problem.upper if problem.bounded else np.inf
-    search.strategy[:], search.scale[:], search.crossover[:] = spec.portfolio.as_arrays()
-    search.adapts[:] = [ADAPTS.index(entry.adapts) for entry in spec.portfolio]
-    search.scale_means[:] = search.scale[:, None]
-    search.crossover_means[:] = search.crossover[:, None]
-    search.fitness[:] = np.inf
-    marks = search.marks
-    marks[Mark.F_BSF], marks[Mark.F_WSF] = np.inf, -np.inf
-    marks[Mark.DIAGONAL] = np.linalg.norm(problem.upper - problem.lower)
-    marks[Mark.OPTIMUM] = np.nan if problem.optimum is None else problem.optimum
-    marks[Mark.TARGET_ERROR], marks[Mark.TARGET_VALUE] = config.target_error, config.target_value
-    marks[Mark.PBEST], marks[Mark.ARCHIVE] = config.pbest, config.archive
-    marks[Mark.RESTART_TOLERANCE] = config.restart_tolerance
+def _write_search(spec: RunSpec, de_state: Record) -> None:
+    problem, config, counters = spec.problem, spec.config, de_state.counters
+    counters[Counter.DIMENSION] = problem.dimension
+    counters[Counter.ALLOCATED] = counters[Counter.POPULATION] = config.population_size
+    counters[Counter.N_OPS] = len(spec.portfolio)
+    counters[Counter.BUDGET] = config.budget
+    counters[Counter.GENERATION_SIZE] = min(config.population_size, config.budget)
+    counters[Counter.DEFERRED] = config.updating == "deferred"
+    counters[Counter.REPAIR] = REPAIRS.index(config.repair)
+    counters[Counter.NOISY] = problem.noisy
+    counters[Counter.FINAL_POPULATION] = config.final_population or config.population_size
+    counters[Counter.FINAL_EVALUATIONS] = math.floor(config.restart_final_fraction * config.budget + 0.5)
+    counters[Counter.ARCHIVE_ROOM] = len(de_state.parents) - config.population_size
+    de_state.streams[:] = streams_at(spec.seed, problem.seed_name, problem.dimension, spec.repeat)
+    de_state.lower[:], de_state.upper[:] = problem.lower, problem.upper
+    de_state.search_lower[:] = problem.lower if problem.bounded else -np.inf
+    de_state.search_upper[:] = problem.upper if problem.bounded else np.inf
+    de_state.strategy[:], de_state.scale[:], de_state.crossover[:] = spec.portfolio.as_arrays()
+    de_state.adapts[:] = [ADAPTS.index(entry.adapts) for entry in spec.portfolio]
+    de_state.memory_f[:] = de_state.scale[:, None]
+    de_state.memory_cr[:] = de_state.crossover[:, None]
+    de_state.fitness[:] = np.inf
+    scalars = de_state.scalars
+    scalars[Scalar.F_BSF], scalars[Scalar.F_WSF] = np.inf, -np.inf
+    scalars[Scalar.DIAGONAL] = np.linalg.norm(problem.upper - problem.lower)
+    scalars[Scalar.OPTIMUM] = np.nan if problem.optimum is None else problem.optimum
+    scalars[Scalar.TARGET_ERROR], scalars[Scalar.TARGET_VALUE] = config.target_error, config.target_value
+    scalars[Scalar.PBEST], scalars[Scalar.ARCHIVE] = config.pbest, config.archive
+    scalars[Scalar.RESTART_TOLERANCE] = config.restart_tolerance
 
 
-def _write_observer(spec: EpisodeSpec, observer: Record) -> None:
+def _write_observer(spec: RunSpec, observer: Record) -> None:
     tallies = observer.tallies
     tallies[Tally.N_OPS] = len(spec.portfolio)
     tallies[Tally.GENERATIONS] = spec.generations

@@ -17,9 +17,9 @@ import numpy as np
 from deddqn._utils.validation import check_whole_number
 from deddqn.de.state import End
 from deddqn.engine.loop import start
-from deddqn.engine.run_memory import Episode, view_episode
-from deddqn.engine.run_spec import EpisodeSpec, Template, write_episode
-from deddqn.engine.vectorized_kernels import act_lanes, advance_lanes, observe_lanes, record_lanes, summarise_lanes
+from deddqn.engine.run_memory import Episode, view_run
+from deddqn.engine.run_spec import RunSpec, Template, write_run
+from deddqn.engine.vectorized_kernels import act_lanes, advance_runs, observe_lanes, record_runs, summarise_runs
 from deddqn.features.layout import n_features
 from deddqn.policies.policy import CompiledPolicy
 
@@ -47,7 +47,7 @@ class Record:
         )
 
 
-class Lanes:
+class VectorizedRuns:
     """A batch of runs that advance together.
 
     Parameters
@@ -57,7 +57,7 @@ class Lanes:
     room : float64 per lane if later runs need more than the first ones (see `EpisodeSpec.size`).
     """
 
-    def __init__(self, specs: Iterable[EpisodeSpec], *, threads: int | None = None, room: int = 0) -> None:
+    def __init__(self, specs: Iterable[RunSpec], *, threads: int | None = None, room: int = 0) -> None:
         self.specs = list(specs)
         if not self.specs:
             raise ValueError("specs must hold at least one run, got none")
@@ -71,13 +71,13 @@ class Lanes:
         self._episodes: list[Episode | None] = [None] * len(self.specs)
         self._width: int | None = None
         for lane in range(len(self)):
-            write_episode(self.specs[lane], self.arenas[lane])
+            write_run(self.specs[lane], self.arenas[lane])
             start(self.arenas[lane].ctypes.data, True)
 
     def __len__(self) -> int:
         return len(self.specs)
 
-    def restart(self, lane: int, spec: EpisodeSpec | Template, repeat: int | None = None) -> None:
+    def restart(self, lane: int, spec: RunSpec | Template, repeat: int | None = None) -> None:
         """Begin another run in a lane: of a spec, or (four times cheaper) repeat number `repeat` of a template."""
         new = spec.spec if isinstance(spec, Template) else spec
         _check_policy(new)
@@ -90,7 +90,7 @@ class Lanes:
         if isinstance(spec, Template):
             new = spec.write(self.arenas[lane], new.repeat if repeat is None else repeat)
         else:
-            write_episode(new, self.arenas[lane])
+            write_run(new, self.arenas[lane])
         self.specs[lane], self._episodes[lane] = new, None
         start(self.arenas[lane].ctypes.data, True)
 
@@ -120,7 +120,7 @@ class Lanes:
     def advance(self, until: int | np.ndarray | None = None) -> None:
         """Run every lane until it made `until` evaluations in all (one number, or one per lane; or until it ends)."""
         limit = max(spec.config.budget for spec in self.specs) if until is None else until
-        self.each(advance_lanes, np.broadcast_to(np.asarray(limit, dtype=np.int64), (len(self),)).copy())
+        self.each(advance_runs, np.broadcast_to(np.asarray(limit, dtype=np.int64), (len(self),)).copy())
 
     def record(self, decisions: int, *, out: Record | None = None) -> Record:
         """Run every lane for `decisions` decisions (fewer where it ends) and write down what happened.
@@ -133,7 +133,7 @@ class Lanes:
         record = Record.empty(len(self), decisions, self._width) if out is None else out
         if record.actions.shape != (len(self), decisions) or record.states.shape[2] < self._width:
             raise ValueError(f"out must hold {(len(self), decisions)} decisions, got {record.actions.shape}")
-        self.each(record_lanes, record.states, record.actions, record.rewards, record.ends, record.made)
+        self.each(record_runs, record.states, record.actions, record.rewards, record.ends, record.made)
         return record
 
     def _recorded_width(self) -> int:
@@ -143,7 +143,7 @@ class Lanes:
     def summary(self) -> np.ndarray:
         """(lanes, 4): best value so far, summed reward, evaluations, and why the run ended (see `End`)."""
         summary = np.zeros((len(self), 4))
-        self.each(summarise_lanes, summary)
+        self.each(summarise_runs, summary)
         return summary
 
     def observe(self) -> np.ndarray:
@@ -184,7 +184,7 @@ class Lanes:
     @property
     def episodes(self) -> list[Episode]:
         """The runs' memory as named NumPy views, one per lane."""
-        self._episodes = [e or view_episode(arena) for e, arena in zip(self._episodes, self.arenas, strict=True)]
+        self._episodes = [e or view_run(arena) for e, arena in zip(self._episodes, self.arenas, strict=True)]
         return [e for e in self._episodes if e is not None]
 
     @property
@@ -216,9 +216,9 @@ class Lanes:
     @property
     def strategy_counts(self) -> list[np.ndarray]:
         """Per lane: how often each operator was applied."""
-        return [e.search.applications.copy() for e in self.episodes]
+        return [e.de_state.applications.copy() for e in self.episodes]
 
 
-def _check_policy(spec: EpisodeSpec) -> None:
+def _check_policy(spec: RunSpec) -> None:
     if not isinstance(spec.policy, CompiledPolicy):
         raise ValueError(f"policy must be a compiled one to run in lanes, got {spec.policy!r}")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from deddqn._jit import copy, fill, kernel
-from deddqn.de.state import Count, Mark
+from deddqn.de.state import Counter, Scalar
 from deddqn.engine.loop import evaluate_population
-from deddqn.engine.run_memory import open_episode
+from deddqn.engine.run_memory import open_run
 from deddqn.engine.stepping import act, evaluate_proposed, observe
-from deddqn.engine.vectorized_kernels import next_lane
+from deddqn.engine.vectorized_kernels import next_run
 
 NO_ACTION = -1
 """The "action" of a lane that is only observed: one that has just begun its run."""
 
 
 @kernel("none(float64[:,::1], int64[::1], int64[::1], float64[::1], boolean[::1], float32[:,::1])")
-def step_lanes(arenas, turn, actions, rewards, ends, states):
+def step_runs(arenas, turn, actions, rewards, ends, states):
     """Apply one operator per lane (or `NO_ACTION`), and observe the decision that follows.
 
     Writes ``rewards`` (lanes,), ``ends`` (lanes,) and ``states`` (lanes, features) float32; the state after the end,
@@ -22,19 +22,19 @@ def step_lanes(arenas, turn, actions, rewards, ends, states):
     says so with its first action, which is not applied.
     """
     for _ in range(len(arenas)):
-        lane = next_lane(turn)
+        lane = next_run(turn)
         if lane >= len(arenas):
             break
         run = arenas[lane].ctypes.data
-        core, search, observer = open_episode(run)
-        counts = search.counts
+        core, de_state, observer = open_run(run)
+        counters = de_state.counters
         rewards[lane] = 0.0
         evaluate_population(run)
         if actions[lane] != NO_ACTION and observe(run) >= 0:
             act(run, actions[lane])
             rewards[lane] = core.rewards[evaluate_proposed(run)]
             evaluate_population(run)
-        ends[lane] = actions[lane] != NO_ACTION and counts[Count.ENDED] != 0
+        ends[lane] = actions[lane] != NO_ACTION and counters[Counter.ENDED] != 0
         if observe(run) >= 0:
             copy(observer.features, states[lane])
         else:
@@ -42,21 +42,21 @@ def step_lanes(arenas, turn, actions, rewards, ends, states):
 
 
 @kernel("none(float64[:,::1], int64[::1], float64[:,::1], float64[:,::1], int64[:,::1])")
-def report_lanes(arenas, turn, figures, points, applications):
+def report_runs(arenas, turn, figures, points, applications):
     """Write what is known about every run.
 
     ``figures`` (3, lanes): evaluations, best value, error (NaN where the optimum is unknown); ``points`` (lanes, D):
     the best point, NaN beyond the run's own dimension; ``applications`` (lanes, K): how often every operator was used.
     """
     for _ in range(len(arenas)):
-        lane = next_lane(turn)
+        lane = next_run(turn)
         if lane >= len(arenas):
             break
-        search = open_episode(arenas[lane].ctypes.data).search
-        best = search.marks[Mark.F_BSF]
-        figures[0, lane] = search.counts[Count.EVALUATIONS]
+        de_state = open_run(arenas[lane].ctypes.data).de_state
+        best = de_state.scalars[Scalar.F_BSF]
+        figures[0, lane] = de_state.counters[Counter.EVALUATIONS]
         figures[1, lane] = best
-        figures[2, lane] = best - search.marks[Mark.OPTIMUM]
+        figures[2, lane] = best - de_state.scalars[Scalar.OPTIMUM]
         fill(points[lane], float("nan"))
-        copy(search.best_point, points[lane])
-        copy(search.applications, applications[lane])
+        copy(de_state.best_point, points[lane])
+        copy(de_state.applications, applications[lane])

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from deddqn._utils.validation import check_whole_number, choice_error, unknown_name
-from deddqn.de import PAPER, DEConfig, Entry, Portfolio
-from deddqn.de.portfolio import EntryValues
-from deddqn.engine import EpisodeSpec
+from deddqn.de import PAPER, DEConfig, Operator, Portfolio
+from deddqn.de.portfolio import OperatorValues
+from deddqn.engine import RunSpec
 from deddqn.optimize.arguments import portfolio_of
 from deddqn.policies import fixed
 from deddqn.problems import SUITES, Problem, get
 from deddqn.rewards import NEEDS_OPTIMUM, NEEDS_SETUP, REWARDS, reward_kernel
 
 ProblemChoice = str | Problem | Iterable[str | Problem]
-PortfolioChoice = str | Iterable[Entry | str | EntryValues]
+PortfolioChoice = str | Iterable[Operator | str | OperatorValues]
 ARGUMENTS = ("problem", "reward", "portfolio", "max_dimension")
 ORDER_STREAM = 0x0DE  # spawn key of the shuffles, apart from those of the runs
 
@@ -102,11 +102,11 @@ class Episodes:
         if self.reward in NEEDS_OPTIMUM and problem.optimum is None:
             raise ValueError(f"reward {self.reward!r} needs a known optimum, but {problem.name!r} has none")
 
-    def spec(self, problem: Problem, seed: int, repeat: int) -> EpisodeSpec:
+    def spec(self, problem: Problem, seed: int, repeat: int) -> RunSpec:
         """One episode. Its decisions come from outside; a policy is there only to carry dim^max."""
         policy = fixed(0)
         policy.max_dimension = self.max_dimension
-        return EpisodeSpec(
+        return RunSpec(
             problem=problem,
             policy=policy,
             portfolio=self.portfolio,
@@ -117,7 +117,7 @@ class Episodes:
             observe=True,
         )
 
-    def largest(self) -> EpisodeSpec:
+    def largest(self) -> RunSpec:
         """The episode that needs most room."""
         return max((self.spec(problem, 0, 0) for problem in self.problems), key=lambda spec: spec.size)
 

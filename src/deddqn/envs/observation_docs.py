@@ -18,7 +18,7 @@ the trial, and brings the state of the individual after it (the first of the nex
 |---|---|---|
 | `problem` | a name (``bbob:f3/i1/d10``), a suite (``cec2005-train``), a `Problem`, or a list | ``cec2005:F9/d10`` |
 | `reward` | ``R1``, ``R2`` or ``R3`` | ``R2`` |
-| `portfolio` | the operators: names of strategies or (strategy, F, CR), or "beyond" | the paper's four |
+| `portfolio` | the operators: names of strategies or (strategy, F, CR), or "extended" | the paper's four |
 | `max_dimension` | dim^max of the observation `dimension` | 30 |
 | `budget` | FE^max: evaluations of an episode, the initial population included | 10000 |
 | `population_size` | NP | 100 |

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from deddqn.engine import EpisodeSpec, Lanes
-from deddqn.envs.env_kernels import NO_ACTION, report_lanes, step_lanes
+from deddqn.engine import RunSpec, VectorizedRuns
+from deddqn.envs.env_kernels import NO_ACTION, report_runs, step_runs
 from deddqn.envs.episodes import Episodes, Order
 from deddqn.features.layout import n_features
 from deddqn.problems import Problem
@@ -33,7 +33,7 @@ class Batch:
         self.size = size
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
         self._threads = threads if threads is not None else max(1, min(cores, size // LANES_PER_THREAD))
-        self._lanes: Lanes | None = None
+        self._lanes: VectorizedRuns | None = None
         self.seeds = [0] * size
         self.repeats = [0] * size
         self._order = Order(episodes.problems, 0)
@@ -71,11 +71,11 @@ class Batch:
             self.names[lane] = spec.problem.name
             self.repeats[lane] = spec.repeat + 1
 
-    def _next(self, lane: int, problem: Problem | None, repeat: int | None) -> EpisodeSpec:
+    def _next(self, lane: int, problem: Problem | None, repeat: int | None) -> RunSpec:
         chosen = problem if problem is not None else self._order.next()
         return self.episodes.spec(chosen, self.seeds[lane], self.repeats[lane] if repeat is None else repeat)
 
-    def _make_room(self, specs: list[EpisodeSpec]) -> None:
+    def _make_room(self, specs: list[RunSpec]) -> None:
         """Make the lanes, wide enough for every problem; again where one from outside is wider still."""
         self._widest = max([self._widest, *(spec.problem.dimension for spec in specs)])
         largest = max([self.episodes.largest(), *specs], key=lambda spec: spec.size)
@@ -86,7 +86,7 @@ class Batch:
                 f"options['problem'] must not be larger than the environment's own problems unless all lanes are "
                 f"reset, got {largest.problem.name!r}"
             )
-        self._lanes = Lanes([largest] * self.size, threads=self._threads)
+        self._lanes = VectorizedRuns([largest] * self.size, threads=self._threads)
 
     def observe(self) -> None:
         """Write `states` of the decisions that are due."""
@@ -98,7 +98,7 @@ class Batch:
 
     def _step(self, actions: np.ndarray) -> None:
         assert self._lanes is not None
-        self._lanes.each(step_lanes, actions, self.rewards, self.ends, self.states)
+        self._lanes.each(step_runs, actions, self.rewards, self.ends, self.states)
 
     def report(self) -> dict[str, Any]:
         """What is known about the runs, as new arrays with one row per lane."""
@@ -106,7 +106,7 @@ class Batch:
         figures = np.empty((3, self.size))
         points = np.empty((self.size, self._widest))
         applications = np.empty((self.size, len(self.episodes.portfolio)), dtype=np.int64)
-        self._lanes.each(report_lanes, figures, points, applications)
+        self._lanes.each(report_runs, figures, points, applications)
         return {
             "problem": self.names.copy(),
             "evaluations": figures[0].astype(np.int64),

@@ -14,8 +14,8 @@ import numpy as np
 from deddqn.baselines.method import Trajectory, checkpoints
 from deddqn.de.config import config_for
 from deddqn.de.portfolio import PAPER
-from deddqn.de.state import Count, Mark
-from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.de.state import Counter, Scalar
+from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.experiments.evaluation_logs import Recorder
 from deddqn.experiments.methods import enter, named_problem
 from deddqn.experiments.monitor import WatchedProblem
@@ -33,7 +33,7 @@ def run_jobs(played: Any, problem: Problem, jobs: list[Job], recorder: Recorder 
     """The rows of jobs of one method on one problem; a job that raises becomes a row with its traceback."""
     if isinstance(played, CompiledPolicy):
         with suppress(Exception):  # what is wrong shows in the jobs
-            Lanes(specs_of(played, problem, jobs[:1]), threads=1).advance(WARM_UP)
+            VectorizedRuns(specs_of(played, problem, jobs[:1]), threads=1).advance(WARM_UP)
     if recorder is not None:
         return [_recorded(played, problem, job, recorder) for job in jobs]
     return _run_jobs(played, problem, jobs)
@@ -81,7 +81,7 @@ def _run_lanes_apart(policy: CompiledPolicy, problem: Problem, jobs: list[Job]) 
         return [row for job in jobs for row in _run_lanes_apart(policy, problem, [job])]
 
 
-def specs_of(policy: CompiledPolicy, problem: Problem, jobs: list[Job]) -> list[EpisodeSpec]:
+def specs_of(policy: CompiledPolicy, problem: Problem, jobs: list[Job]) -> list[RunSpec]:
     """The jobs as runs of the shared DE."""
     specs = []
     for job in jobs:
@@ -90,9 +90,7 @@ def specs_of(policy: CompiledPolicy, problem: Problem, jobs: list[Job]) -> list[
         config = config_for(policy.de, **{**de, "budget": job.budget})
         seed = int(settings.get("seed", 0))
         portfolio = policy.portfolio or PAPER
-        spec = EpisodeSpec(
-            problem=problem, policy=policy, portfolio=portfolio, config=config, seed=seed, repeat=job.repeat
-        )
+        spec = RunSpec(problem=problem, policy=policy, portfolio=portfolio, config=config, seed=seed, repeat=job.repeat)
         specs.append(spec)
     return specs
 
@@ -105,7 +103,7 @@ def run_lanes(policy: CompiledPolicy, problem: Problem, jobs: list[Job]) -> list
     """
     specs = specs_of(policy, problem, jobs)
     started = time.thread_time()
-    lanes = Lanes(specs, threads=1)
+    lanes = VectorizedRuns(specs, threads=1)
     log = _LaneLog(lanes, jobs[0].budget, specs[0].config.population_size)
     log.run()
     per_evaluation = (time.thread_time() - started) / max(int(lanes.evaluations.sum()), 1)
@@ -115,44 +113,44 @@ def run_lanes(policy: CompiledPolicy, problem: Problem, jobs: list[Job]) -> list
 class _LaneLog:
     """Stops lanes at checkpoints and ends of generations, and writes down what they did until then."""
 
-    def __init__(self, lanes: Lanes, budget: int, population: int) -> None:
+    def __init__(self, lanes: VectorizedRuns, budget: int, population: int) -> None:
         self.lanes = lanes
-        self.marks = checkpoints(budget)
+        self.scalars = checkpoints(budget)
         self.ends = np.unique(np.append(np.arange(population, budget, population), budget))
-        self.best = np.empty((len(lanes), self.marks.size))
+        self.best = np.empty((len(lanes), self.scalars.size))
         self.applied = np.zeros((len(lanes), self.ends.size, len(lanes.specs[0].portfolio)), dtype=np.int64)
 
     def run(self) -> None:
         """Advance to the end; stops are the union of checkpoints and generation ends."""
         column, generation = 0, 0
-        for stop in np.union1d(self.marks, self.ends):
+        for stop in np.union1d(self.scalars, self.ends):
             self.lanes.advance(int(stop))
-            if column < self.marks.size and self.marks[column] == stop:
+            if column < self.scalars.size and self.scalars[column] == stop:
                 self.best[:, column] = self.lanes.best_values
                 column += 1
             if generation < self.ends.size and self.ends[generation] == stop:
                 for lane, episode in enumerate(self.lanes.episodes):
-                    self.applied[lane, generation] = episode.search.applications
+                    self.applied[lane, generation] = episode.de_state.applications
                 generation += 1
 
     def row(self, lane: int, job: Job, problem: Problem, per_evaluation: float) -> Run:
         """The row of one lane."""
-        search = self.lanes.episodes[lane].search
-        made = int(search.counts[Count.EVALUATIONS])
-        best_value = float(search.marks[Mark.F_BSF])
-        before = self.marks < made
-        counts = np.diff(self.applied[lane], axis=0)
-        counts = counts[counts.sum(axis=1) > 0]
+        de_state = self.lanes.episodes[lane].de_state
+        made = int(de_state.counters[Counter.EVALUATIONS])
+        best_value = float(de_state.scalars[Scalar.F_BSF])
+        before = self.scalars < made
+        counters = np.diff(self.applied[lane], axis=0)
+        counters = counters[counters.sum(axis=1) > 0]
         return Run(
             **place_of(job),
             **_outcome(best_value, problem),
             evaluations=made,
             cpu_seconds=per_evaluation * made,
-            non_finite=int(search.counts[Count.NON_FINITE]),
-            checkpoints=[*self.marks[before].tolist(), made],
+            non_finite=int(de_state.counters[Counter.NON_FINITE]),
+            checkpoints=[*self.scalars[before].tolist(), made],
             best=[*self.best[lane, before].tolist(), best_value],
             operators=list(self.lanes.specs[lane].portfolio.names),
-            strategy_counts=counts.ravel().tolist(),
+            strategy_counts=counters.ravel().tolist(),
         )
 
 

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from deddqn.de import DEConfig
-from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.policies import Policy, load_policy
 from deddqn.problems import SUITES, get
 
@@ -76,11 +76,11 @@ class Arena:
             return self.spread(self, chosen)
         made = [get(name) for name in self.problems]
         specs = [
-            EpisodeSpec(problem=problem, policy=chosen, config=config, seed=self.seed, repeat=repeat)
+            RunSpec(problem=problem, policy=chosen, config=config, seed=self.seed, repeat=repeat)
             for problem in made
             for repeat in range(self.first, self.first + self.runs)
         ]
-        lanes = Lanes(specs, threads=self.threads)
+        lanes = VectorizedRuns(specs, threads=self.threads)
         lanes.advance()
         errors = lanes.errors.reshape(len(made), self.runs)
         return np.where(errors < SOLVED, 0.0, errors)

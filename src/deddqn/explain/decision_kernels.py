@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from deddqn._jit import caller_of, floats_at, kernel
-from deddqn.de.state import Count
+from deddqn.de.state import Counter
 from deddqn.engine.loop import evaluate_population, propose_pending
-from deddqn.engine.run_memory import open_episode
+from deddqn.engine.run_memory import open_run
 from deddqn.engine.stepping import evaluate_proposed
-from deddqn.engine.vectorized_kernels import next_lane
+from deddqn.engine.vectorized_kernels import next_run
 from deddqn.policies.mlp import forward
-from deddqn.policies.softmax import BLIND, FACT, write_facts
+from deddqn.policies.softmax import BLIND, FACT, write_inputs
 
 SEE_SIGNATURE = "int64(float64[::1], float64[::1], int64, int64, float64[::1])"
 """see(memory, features, n_ops, i, inputs) -> whether the decision rests on the inputs, which it writes"""
@@ -33,9 +33,9 @@ def see_features(memory, features, n_ops, i, inputs):
 
 
 @kernel(SEE_SIGNATURE)
-def see_facts(memory, features, n_ops, i, inputs):
+def see_inputs(memory, features, n_ops, i, inputs):
     """A softmax policy sees its facts, unless no finite value is known yet: then it draws blindly."""
-    write_facts(memory, features, n_ops, i)
+    write_inputs(memory, features, n_ops, i)
     for k in range(inputs.size):
         inputs[k] = memory[FACT + k]
     return 0 if memory[BLIND] != 0.0 else 1
@@ -48,7 +48,7 @@ WATCH_SIGNATURE = (
 
 
 @kernel(WATCH_SIGNATURE)
-def watch_lanes(arenas, turn, see, choices, generations, times, seen, inputs, made):
+def record_decisions(arenas, turn, see, choices, generations, times, seen, inputs, made):
     """Run every lane for as many decisions as there is room for, and write them down.
 
     ``choices``, ``generations`` and ``seen`` (lanes, n), ``times`` (lanes, n, 2) with progress and stagnation as
@@ -56,22 +56,22 @@ def watch_lanes(arenas, turn, see, choices, generations, times, seen, inputs, ma
     lane that ends stops; its first evaluations are made if they were not.
     """
     for _ in range(len(arenas)):
-        lane = next_lane(turn)
+        lane = next_run(turn)
         if lane >= len(arenas):
             break
         run = arenas[lane].ctypes.data
-        core, search, observer = open_episode(run)
-        counts = search.counts
+        core, de_state, observer = open_run(run)
+        counters = de_state.counters
         evaluate_population(run)
         k = 0
-        while k < choices.shape[1] and not counts[Count.ENDED]:
-            propose_pending(open_episode(run))
-            i = counts[Count.TOLD]
-            choices[lane, k] = search.choices[i]
-            generations[lane, k] = counts[Count.GENERATION]
-            times[lane, k, PROGRESS] = counts[Count.EVALUATIONS] / counts[Count.BUDGET]
-            times[lane, k, STAGNATION] = counts[Count.STAGNATION] / counts[Count.BUDGET]
-            arguments = (core.memory, observer.features, counts[Count.N_OPS], i, inputs[lane, k])
+        while k < choices.shape[1] and not counters[Counter.ENDED]:
+            propose_pending(open_run(run))
+            i = counters[Counter.TOLD]
+            choices[lane, k] = de_state.choices[i]
+            generations[lane, k] = counters[Counter.GENERATION]
+            times[lane, k, PROGRESS] = counters[Counter.EVALUATIONS] / counters[Counter.BUDGET]
+            times[lane, k, STAGNATION] = counters[Counter.STAGNATION] / counters[Counter.BUDGET]
+            arguments = (core.memory, observer.features, counters[Counter.N_OPS], i, inputs[lane, k])
             seen[lane, k] = call_see(see, arguments)
             evaluate_proposed(run)
             evaluate_population(run)

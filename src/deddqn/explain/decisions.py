@@ -10,8 +10,8 @@ import numpy as np
 from deddqn._utils.validation import check_whole_number
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import PAPER, Portfolio
-from deddqn.engine import EpisodeSpec, Lanes
-from deddqn.explain.decision_kernels import PROGRESS, STAGNATION, watch_lanes
+from deddqn.engine import RunSpec, VectorizedRuns
+from deddqn.explain.decision_kernels import PROGRESS, STAGNATION, record_decisions
 from deddqn.explain.policy_inputs import Sight, see_address
 from deddqn.policies import CompiledPolicy, Policy, load_policy
 from deddqn.problems import Problem
@@ -39,12 +39,12 @@ class Ground:
         check_whole_number("repeats", self.repeats, 1)
         check_whole_number("seed", self.seed, 0)
 
-    def lanes(self, policy: CompiledPolicy, problem: Problem, first: int) -> Lanes:
+    def lanes(self, policy: CompiledPolicy, problem: Problem, first: int) -> VectorizedRuns:
         """The runs of a policy on a problem, from repeat number `first` on."""
-        spec = EpisodeSpec(
+        spec = RunSpec(
             problem=problem, policy=policy, portfolio=self.portfolio, config=self.config, seed=self.seed, repeat=first
         )
-        return Lanes((replace(spec, repeat=first + k) for k in range(self.repeats)), threads=self.threads)
+        return VectorizedRuns((replace(spec, repeat=first + k) for k in range(self.repeats)), threads=self.threads)
 
     def errors(self, policy: CompiledPolicy, problem: Problem, first: int) -> np.ndarray:
         """(repeats,): final errors of a policy, or best values where the optimum is unknown."""
@@ -61,7 +61,7 @@ def compiled_policy(policy: str | Policy) -> CompiledPolicy:
     return found
 
 
-def final_errors(lanes: Lanes) -> np.ndarray:
+def final_errors(lanes: VectorizedRuns) -> np.ndarray:
     """Errors of the lanes of one problem; best values where the optimum is unknown."""
     return lanes.best_values if lanes.specs[0].problem.optimum is None else lanes.errors
 
@@ -78,7 +78,7 @@ class Decisions:
     inputs: np.ndarray  # (n, width)
 
 
-def decisions(lanes: Lanes, sight: Sight | None = None) -> Iterator[Decisions]:
+def decisions(lanes: VectorizedRuns, sight: Sight | None = None) -> Iterator[Decisions]:
     """Run the lanes to their ends; yield all of their decisions, slice by slice."""
     width = 0 if sight is None else sight.width
     length = max(1, SLICE // (max(width, 8) * len(lanes)))
@@ -87,7 +87,7 @@ def decisions(lanes: Lanes, sight: Sight | None = None) -> Iterator[Decisions]:
     times, inputs = np.zeros((*shape, 2)), np.zeros((*shape, width))
     made = np.zeros(len(lanes), dtype=np.int64)
     while True:
-        lanes.each(watch_lanes, see, choices, generations, times, seen, inputs, made)
+        lanes.each(record_decisions, see, choices, generations, times, seen, inputs, made)
         if not made.any():
             return
         kept = np.arange(length) < made[:, None]

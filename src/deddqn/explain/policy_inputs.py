@@ -96,9 +96,9 @@ def _softmax_sight(policy: CompiledPolicy, n_ops: int) -> Sight:
 
     return Sight(
         "scores",
-        decision_kernels.see_facts,
-        softmax.N_FACTS,
-        fact_groups(),
+        decision_kernels.see_inputs,
+        softmax.N_INPUTS,
+        input_groups(),
         lambda facts: facts @ weights.T,
         probabilities,
     )
@@ -130,10 +130,10 @@ def _together(groups: list[Group], kind: str, rows: str) -> Group:
     return Group(f"all {kind}", "all", rows, columns, f"all {kind} features at once")
 
 
-def fact_groups() -> tuple[Group, ...]:
+def input_groups() -> tuple[Group, ...]:
     """The facts of a softmax policy, then two that belong together."""
-    groups = [Group(name, "fact", "", (k,), _FACTS[name]) for k, name in enumerate(softmax.FACTS)]
-    members = tuple(softmax.FACTS.index(name) for name in ("progress", "progress squared"))
+    groups = [Group(name, "fact", "", (k,), _FACTS[name]) for k, name in enumerate(softmax.INPUTS)]
+    members = tuple(softmax.INPUTS.index(name) for name in ("progress", "progress squared"))
     together = Group("progress with its square", "all", "", members, "at once, as they belong together")
     return (*groups, together)
 

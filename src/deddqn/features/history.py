@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from deddqn._jit import fill, kernel
 from deddqn.de.improvement import LARGEST_IMPROVEMENT, improvement
-from deddqn.de.state import Fact
+from deddqn.de.state import Outcome
 from deddqn.features.buffers import Tally
 from deddqn.features.layout import HISTORY_BLOCKS, LANDSCAPE, METRICS
 
@@ -14,14 +14,14 @@ SUCCESS_RATE, MEAN_IMPROVEMENT, BEST_CHANGE, BEST_IMPROVEMENT = (
 
 
 @kernel
-def metrics_of(facts):
+def metrics_of(outcome):
     """OM_1..OM_4: improvement over the parent, the best parent, the best so far, and the median parent."""
-    value, worst = facts[Fact.TRIAL], facts[Fact.WSF]
+    value, worst = outcome[Outcome.TRIAL], outcome[Outcome.WSF]
     return (
-        improvement(facts[Fact.PARENT], value, worst),
-        improvement(facts[Fact.BEST], value, worst),
-        improvement(facts[Fact.BSF], value, worst),
-        improvement(facts[Fact.MEDIAN], value, worst),
+        improvement(outcome[Outcome.PARENT], value, worst),
+        improvement(outcome[Outcome.BEST], value, worst),
+        improvement(outcome[Outcome.BSF], value, worst),
+        improvement(outcome[Outcome.MEDIAN], value, worst),
     )
 
 

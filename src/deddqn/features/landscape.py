@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from deddqn._jit import kernel
-from deddqn.de.state import DONORS, Count, Mark
+from deddqn.de.state import DONORS, Counter, Scalar
 from deddqn.features.buffers import Tally
 from deddqn.features.layout import AT
 
@@ -43,11 +43,16 @@ def squared(z):
 
 
 @kernel
-def _write_distances(search, observer, i):
+def _write_distances(de_state, observer, i):
     """Rows 7-12 and 19. The seven sums run side by side: one after the other would take three times as long."""
-    parents, point, donors, diagonal = search.parents, search.parents[i], search.donors[i], search.marks[Mark.DIAGONAL]
+    parents, point, donors, diagonal = (
+        de_state.parents,
+        de_state.parents[i],
+        de_state.donors[i],
+        de_state.scalars[Scalar.DIAGONAL],
+    )
     r1, r2, r3, r4, r5 = donors[0], donors[1], donors[2], donors[3], donors[4]
-    best, best_point = search.counts[Count.BEST], search.best_point
+    best, best_point = de_state.counters[Counter.BEST], de_state.best_point
     s1, s2, s3, s4, s5, s_best, s_bsf = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for d in range(point.size):
         x = point[d]
@@ -69,30 +74,30 @@ def _write_distances(search, observer, i):
 
 
 @kernel
-def _write_population(search, observer, half_range):
-    counts, marks, features = search.counts, search.marks, observer.features
-    best = marks[Mark.F_BSF]
+def _write_population(de_state, observer, half_range):
+    counters, scalars, features = de_state.counters, de_state.scalars, observer.features
+    best = scalars[Scalar.F_BSF]
     features[MEAN_FITNESS] = features[DEVIATION] = 0.0
-    if marks[Mark.MEDIAN] < math.inf:  # some parent has a finite value
-        features[MEAN_FITNESS] = max(relative_difference(marks[Mark.MEAN], best, half_range), 0.0)
+    if scalars[Scalar.MEDIAN] < math.inf:  # some parent has a finite value
+        features[MEAN_FITNESS] = max(relative_difference(scalars[Scalar.MEAN], best, half_range), 0.0)
         if half_range > 0.0:
-            features[DEVIATION] = min(marks[Mark.DEVIATION] / half_range, 1.0)
-    budget = counts[Count.BUDGET]
-    features[BUDGET] = (budget - counts[Count.EVALUATIONS]) / budget
-    features[DIMENSION] = min(counts[Count.DIMENSION] / observer.tallies[Tally.MAX_DIMENSION], 1.0)
-    features[STAGNATION] = min(counts[Count.STAGNATION] / budget, 1.0)
+            features[DEVIATION] = min(scalars[Scalar.DEVIATION] / half_range, 1.0)
+    budget = counters[Counter.BUDGET]
+    features[BUDGET] = (budget - counters[Counter.EVALUATIONS]) / budget
+    features[DIMENSION] = min(counters[Counter.DIMENSION] / observer.tallies[Tally.MAX_DIMENSION], 1.0)
+    features[STAGNATION] = min(counters[Counter.STAGNATION] / budget, 1.0)
 
 
 @kernel
-def write_landscape(search, observer, i):
+def write_landscape(de_state, observer, i):
     """Write rows 1-19 for individual `i`, whose donors are drawn, into the observer's features."""
-    marks, fitness, features = search.marks, search.fitness, observer.features
-    half_range = 0.5 * marks[Mark.F_WSF] - 0.5 * marks[Mark.F_BSF]  # -inf while nothing finite is known
-    donors, value = search.donors[i], fitness[i]
-    _write_population(search, observer, half_range)
-    _write_distances(search, observer, i)
-    features[PARENT_FITNESS] = max(relative_difference(value, marks[Mark.F_BSF], half_range), 0.0)
+    scalars, fitness, features = de_state.scalars, de_state.fitness, observer.features
+    half_range = 0.5 * scalars[Scalar.F_WSF] - 0.5 * scalars[Scalar.F_BSF]  # -inf while nothing finite is known
+    donors, value = de_state.donors[i], fitness[i]
+    _write_population(de_state, observer, half_range)
+    _write_distances(de_state, observer, i)
+    features[PARENT_FITNESS] = max(relative_difference(value, scalars[Scalar.F_BSF], half_range), 0.0)
     for k in range(DONORS):
         features[DONOR_FITNESS + k] = relative_difference(value, fitness[donors[k]], half_range)
-    best = fitness[search.counts[Count.BEST]]
+    best = fitness[de_state.counters[Counter.BEST]]
     features[BEST_FITNESS] = max(relative_difference(value, best, half_range), 0.0)

@@ -6,33 +6,33 @@ A run in which nobody reads rows 20-99 of Table 1 does without, and does not com
 from __future__ import annotations
 
 from deddqn._jit import caller_of, kernel
-from deddqn.de.state import SEARCH, Fact
+from deddqn.de.state import DE_STATE, Outcome
 from deddqn.features.buffers import OBSERVER
 from deddqn.features.history import finish_history, metrics_of, note_application
 from deddqn.features.window import enter_window
 
-NOTE_SIGNATURE = "int64(int64, int64, int64)"
+RECORD_SIGNATURE = "int64(int64, int64, int64)"
 """note(address of the search, address of the observer, operator) -> 0"""
-FINISH_SIGNATURE = "int64(int64)"
+END_RECORD_SIGNATURE = "int64(int64)"
 """finish(address of the observer) -> 0"""
 
-call_note, call_finish = caller_of(NOTE_SIGNATURE), caller_of(FINISH_SIGNATURE)
-SEARCH_AT, OBSERVER_AT = SEARCH.at, OBSERVER.at
+call_record, call_end_record = caller_of(RECORD_SIGNATURE), caller_of(END_RECORD_SIGNATURE)
+DE_STATE_AT, OBSERVER_AT = DE_STATE.at, OBSERVER.at
 
 
-@kernel(NOTE_SIGNATURE)
-def note_outcome(search, address, op):
+@kernel(RECORD_SIGNATURE)
+def record_application(de_state, address, op):
     """Enter the trial settled last, which operator `op` made."""
-    facts, observer = SEARCH_AT(search).facts, OBSERVER_AT(address)
-    metrics = metrics_of(facts)
+    outcome, observer = DE_STATE_AT(de_state).outcome, OBSERVER_AT(address)
+    metrics = metrics_of(outcome)
     note_application(observer, op, metrics)
-    if facts[Fact.TRIAL] < facts[Fact.PARENT]:
-        enter_window(observer, op, metrics, facts[Fact.TRIAL])
+    if outcome[Outcome.TRIAL] < outcome[Outcome.PARENT]:
+        enter_window(observer, op, metrics, outcome[Outcome.TRIAL])
     return 0
 
 
-@kernel(FINISH_SIGNATURE)
-def finish_outcomes(address):
+@kernel(END_RECORD_SIGNATURE)
+def end_recorded_generation(address):
     """Close the generation."""
     finish_history(OBSERVER_AT(address))
     return 0

@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from deddqn.engine import EpisodeSpec
+from deddqn.engine import RunSpec
 from deddqn.engine.run import Run
 from deddqn.problems import Problem
 from deddqn.problems.wrappers import Tell, seen
@@ -29,7 +29,7 @@ class RunLogger(ABC):
         """Finish the files."""
         self.finish()
 
-    def run(self, spec: EpisodeSpec) -> Run:
+    def run(self, spec: RunSpec) -> Run:
         """Do a run and log every evaluation; it is the run that the spec gives without a logger, bit for bit."""
         tell = self.begin(spec.problem, repeat=spec.repeat, seed=spec.seed)
         run = Run(replace(spec, problem=seen(spec.problem, tell)))
@@ -51,11 +51,11 @@ class RunLogger(ABC):
         self.close()
 
 
-def listed_runs(specs: Iterable[EpisodeSpec] | EpisodeSpec, algorithm: str | None) -> tuple[list[EpisodeSpec], str]:
+def listed_runs(specs: Iterable[RunSpec] | RunSpec, algorithm: str | None) -> tuple[list[RunSpec], str]:
     """The runs to log, and the name of their policy unless `algorithm` says otherwise."""
-    listed = [specs] if isinstance(specs, EpisodeSpec) else list(specs)
+    listed = [specs] if isinstance(specs, RunSpec) else list(specs)
     for spec in listed:
-        if not isinstance(spec, EpisodeSpec):
+        if not isinstance(spec, RunSpec):
             raise ValueError(f"specs must hold runs (EpisodeSpec), got {spec!r}")
     if not listed:
         raise ValueError("specs must hold at least one run, got none")

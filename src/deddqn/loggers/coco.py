@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from deddqn._utils.optional_imports import need
-from deddqn.engine import EpisodeSpec
+from deddqn.engine import RunSpec
 from deddqn.engine.run import Run
 from deddqn.loggers.base import RunLogger, listed_runs
 from deddqn.loggers.problem_id import Place, place_of
@@ -92,7 +92,7 @@ def place_in_suite(problem: Problem) -> Place:
     return place
 
 
-def log_with_coco(specs: Iterable[EpisodeSpec], folder: str | Path, algorithm: str | None = None) -> list[Run]:
+def log_with_coco(specs: Iterable[RunSpec], folder: str | Path, algorithm: str | None = None) -> list[Run]:
     """Do runs of one policy one after the other, all seen by COCO's observer; sorted, as COCO wants it."""
     listed, name = listed_runs(specs, algorithm)
     places = [place_in_suite(spec.problem) for spec in listed]

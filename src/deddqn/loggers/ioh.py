@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from deddqn._utils.optional_imports import need
-from deddqn.engine import EpisodeSpec
+from deddqn.engine import RunSpec
 from deddqn.engine.run import Run
 from deddqn.loggers.base import RunLogger, listed_runs
 from deddqn.loggers.ioh_files import write_ioh_logs
@@ -110,7 +110,7 @@ class _Source:
         self.problem(point.tolist())
 
 
-def log_with_ioh(specs: Iterable[EpisodeSpec], folder: str | Path, algorithm: str | None = None) -> list[Run]:
+def log_with_ioh(specs: Iterable[RunSpec], folder: str | Path, algorithm: str | None = None) -> list[Run]:
     """Do runs of one policy one after the other, all logged by ioh under the policy's name or `algorithm`."""
     listed, name = listed_runs(specs, algorithm)
     with IohLogger(folder, name) as log:

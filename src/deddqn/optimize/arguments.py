@@ -9,7 +9,7 @@ import numpy as np
 
 from deddqn._utils.validation import choice_error
 from deddqn.de.config import SMALLEST_POPULATION, config_for
-from deddqn.de.portfolio import PORTFOLIOS, Entry, Portfolio, paper_portfolio
+from deddqn.de.portfolio import PORTFOLIOS, Operator, Portfolio, paper_portfolio
 from deddqn.policies.policy import Policy
 from deddqn.policies.registry import best_policy, load_policy
 from deddqn.problems.problem import check_bounds
@@ -218,7 +218,7 @@ def portfolio_of(portfolio: Any, constants: dict[str, float]) -> Portfolio:
     if isinstance(portfolio, str | bytes):
         raise ValueError(f"{rule}, got {portfolio!r}")
     try:
-        entries = [Entry(e).with_constants(**constants) if isinstance(e, str) else e for e in portfolio]
+        entries = [Operator(e).with_constants(**constants) if isinstance(e, str) else e for e in portfolio]
         made = Portfolio(entries)
         return Portfolio(replace(e, scale=float(e.scale), crossover=float(e.crossover)) for e in made)
     except (TypeError, ValueError, KeyError) as error:

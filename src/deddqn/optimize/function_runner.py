@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from deddqn.de.state import Count
+from deddqn.de.state import Counter
 from deddqn.engine import stepping
 from deddqn.engine.run import Run
 from deddqn.optimize.arguments import flag
@@ -75,7 +75,7 @@ class Drive:
         box = self.run.spec.problem
         if isinstance(function, Problem):
             fits = function.objective.work_size <= self.run.core.work.size
-            if function is box or (fits and function.noisy == bool(self.run.search.counts[Count.NOISY])):
+            if function is box or (fits and function.noisy == bool(self.run.de_state.counters[Counter.NOISY])):
                 return function
         return Problem.from_function(function, box.bounds, name=box.name)
 
@@ -104,14 +104,14 @@ class Drive:
             return False
         if self._evaluator is not None:
             return self._through(self._evaluator)
-        run, counts = self.run, self.run.search.counts
-        if not run.told[: int(counts[Count.TOLD])].all():
+        run, counters = self.run, self.run.de_state.counters
+        if not run.told[: int(counters[Counter.TOLD])].all():
             return self._fill_gaps()
         if self.deadline is None:
-            run.advance(run.evaluations + int(counts[Count.GENERATION_SIZE]) - int(counts[Count.CURSOR]))
+            run.advance(run.evaluations + int(counters[Counter.GENERATION_SIZE]) - int(counters[Counter.RECORDED]))
             return True
         while not self._late():
-            run.advance(run.evaluations + int(counts[Count.TOLD]) - int(counts[Count.CURSOR]) + 1)
+            run.advance(run.evaluations + int(counters[Counter.TOLD]) - int(counters[Counter.RECORDED]) + 1)
             if run.between_generations:
                 return True
         return False

@@ -42,8 +42,8 @@ def minimize(
     repair: str | None = None,
     updating: str | None = None,
     restart_tolerance: float | None = None,
-    restart_reserve: float | None = None,
-    foresight: int | None = None,
+    restart_final_fraction: float | None = None,
+    n_candidates: int | None = None,
     vectorized: bool = False,
     workers: Any = 1,
     x0: Any = None,
@@ -65,7 +65,7 @@ def minimize(
     policy : who chooses the moves: a name (see ``deddqn policies``), the path of a policy file, or an object with
         the methods of `deddqn.policies.Policy`. The best shipped policy by default.
     portfolio : the moves to choose from: strategy names, (strategy, F, CR), or (strategy, F, CR, adapts); or "paper"
-        or "beyond". The policy's own by default.
+        or "extended". The policy's own by default.
     maxfun : the most evaluations, exactly respected; the initial population counts.
     maxiter : the most generations.
     maxtime : seconds after which no further evaluation begins (with vectorized or a map-like: no generation);
@@ -141,8 +141,8 @@ def minimize(
         repair=repair,
         updating=updating,
         restart_tolerance=restart_tolerance,
-        restart_reserve=restart_reserve,
-        foresight=foresight,
+        restart_final_fraction=restart_final_fraction,
+        n_candidates=n_candidates,
         x0=x0,
         init=init,
         rng=rng,

@@ -12,9 +12,9 @@ import numpy as np
 
 from deddqn._utils.validation import suggests_keywords
 from deddqn.de.config import SMALLEST_POPULATION, config_for
-from deddqn.de.state import Count, End, Mark
+from deddqn.de.state import Counter, End, Scalar
 from deddqn.engine.run import Run
-from deddqn.engine.run_spec import EpisodeSpec
+from deddqn.engine.run_spec import RunSpec
 from deddqn.optimize.arguments import (
     check_start,
     choose_policy,
@@ -96,8 +96,8 @@ class Optimizer:
         repair: str | None = None,
         updating: str = "sequential",
         restart_tolerance: float | None = None,
-        restart_reserve: float | None = None,
-        foresight: int | None = None,
+        restart_final_fraction: float | None = None,
+        n_candidates: int | None = None,
         x0: Any = None,
         init: Any = "uniform",
         rng: Any = None,
@@ -127,10 +127,10 @@ class Optimizer:
             given["restart_tolerance"] = number("restart_tolerance", restart_tolerance, 0.0)
         elif self._limits.tol > 0.0 or self._limits.atol > 0.0:
             given["restart_tolerance"] = 0.0  # who wants to stop at convergence does not want to begin anew there
-        if restart_reserve is not None:
-            given["restart_reserve"] = number("restart_reserve", restart_reserve, 0.0)
-        if foresight is not None:
-            given["foresight"] = whole_number("foresight", foresight, 1)
+        if restart_final_fraction is not None:
+            given["restart_final_fraction"] = number("restart_final_fraction", restart_final_fraction, 0.0)
+        if n_candidates is not None:
+            given["n_candidates"] = whole_number("n_candidates", n_candidates, 1)
         if repair is not None:
             given["repair"] = repair
         config = config_for(
@@ -140,12 +140,12 @@ class Optimizer:
             target_value=-np.inf if self._limits.ftarget is None else self._limits.ftarget,
         )
         root = root_seed(rng, seed)
-        spec = EpisodeSpec(problem=problem, policy=chosen, portfolio=moves, config=config, seed=root)
+        spec = RunSpec(problem=problem, policy=chosen, portfolio=moves, config=config, seed=root)
         start = check_start(x0, *box)
         place = (root, problem.seed_name)
         self._adopt(Run(spec, initial_population(init, size, *box, place)), History() if keep_history else None)
         if start is not None:
-            self._run.search.parents[0] = start
+            self._run.de_state.parents[0] = start
 
     def _adopt(self, run: Run, history: History | None) -> None:
         self._run = run
@@ -168,8 +168,8 @@ class Optimizer:
     @property
     def search_bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """The bounds that points keep to; infinite for a problem whose bounds are only there to begin in."""
-        search = self._run.search
-        return search.search_lower.copy(), search.search_upper.copy()
+        de_state = self._run.de_state
+        return de_state.search_lower.copy(), de_state.search_upper.copy()
 
     @property
     def problem(self) -> Problem:
@@ -240,7 +240,7 @@ class Optimizer:
 
         That a callback, the clock or Ctrl-C ended `optimize` counts until the search goes on or is loaded again.
         """
-        search, limits = self._run.search, self._limits
+        de_state, limits = self._run.de_state, self._limits
         reasons = set(self._reasons)
         if self._run.ended == End.BUDGET:
             reasons.add("maxfun")
@@ -249,7 +249,7 @@ class Optimizer:
             reasons.add("ftarget" if hit else "optimum")
         if limits.maxiter is not None and self._run.generation >= limits.maxiter:
             reasons.add("maxiter")
-        if search.counts[Count.INITIALISED] and self._run.between_generations and self._converged():
+        if de_state.counters[Counter.INITIALISED] and self._run.between_generations and self._converged():
             reasons.add("tol")
         return {reason: self._message(reason) for reason in _MESSAGES if reason in reasons}
 
@@ -260,27 +260,27 @@ class Optimizer:
         )
 
     def _converged(self) -> bool:
-        limits, marks = self._limits, self._run.search.marks
+        limits, scalars = self._limits, self._run.de_state.scalars
         if limits.tol == 0.0 and limits.atol == 0.0:
             return False
         finite = bool(np.isfinite(self._run.fitness).all())
-        return finite and bool(marks[Mark.DEVIATION] <= limits.atol + limits.tol * abs(marks[Mark.MEAN]))
+        return finite and bool(scalars[Scalar.DEVIATION] <= limits.atol + limits.tol * abs(scalars[Scalar.MEAN]))
 
     @property
     def convergence(self) -> float:
         """scipy's measure: `tol` over the relative spread of the population; 1 or more is converged."""
-        marks = self._run.search.marks
-        spread = marks[Mark.DEVIATION] / (abs(marks[Mark.MEAN]) + np.finfo(float).eps)
+        scalars = self._run.de_state.scalars
+        spread = scalars[Scalar.DEVIATION] / (abs(scalars[Scalar.MEAN]) + np.finfo(float).eps)
         return float(self._limits.tol / spread) if spread > 0 else np.inf
 
     @property
     def result(self) -> OptimizeResult:
         """What is known now, as scipy's `OptimizeResult`."""
-        search = self._run.search
+        de_state = self._run.de_state
         stopped = self.stop()
         found = bool(np.isfinite(self._run.best_value))
         result = Result(
-            x=(search.best_point if self._run.evaluations else search.parents[0]).copy(),
+            x=(de_state.best_point if self._run.evaluations else de_state.parents[0]).copy(),
             fun=self._run.best_value,
             nfev=self._run.evaluations,
             nit=self._run.generation,
@@ -289,8 +289,8 @@ class Optimizer:
             population=self._run.population.copy(),
             population_energies=self._run.fitness.copy(),
             strategies=list(self._run.spec.portfolio.names),
-            strategy_counts=search.applications.copy(),
-            non_finite=int(search.counts[Count.NON_FINITE]),
+            strategy_counts=de_state.applications.copy(),
+            non_finite=int(de_state.counters[Counter.NON_FINITE]),
             policy=self._run.spec.policy.name,
             seed=self.seed,
         )
@@ -300,7 +300,7 @@ class Optimizer:
 
     def _result_message(self, stopped: dict[str, str], found: bool) -> str:
         parts = list(stopped.values()) or ["The search is not finished."]
-        bad = int(self._run.search.counts[Count.NON_FINITE])
+        bad = int(self._run.de_state.counters[Counter.NON_FINITE])
         if bad:
             parts.append(f"{bad} of {self._run.evaluations} evaluations gave NaN or an infinity.")
         if not found:
@@ -357,12 +357,12 @@ class Optimizer:
         try:
             if names == {"intermediate_result"}:
                 return bool(callback(intermediate_result=self.result))
-            return bool(callback(self._run.search.best_point.copy(), convergence=self.convergence))
+            return bool(callback(self._run.de_state.best_point.copy(), convergence=self.convergence))
         except StopIteration:
             return True
 
     def _line(self) -> str:
-        shares = self._run.search.applications / max(1, int(self._run.search.applications.sum()))
+        shares = self._run.de_state.applications / max(1, int(self._run.de_state.applications.sum()))
         mix = ", ".join(
             f"{name} {share:.0%}" for name, share in zip(self._run.spec.portfolio.names, shares, strict=True)
         )

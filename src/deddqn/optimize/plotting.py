@@ -27,9 +27,9 @@ def run_curves(result: OptimizeResult) -> RunCurves:
     """The curves of a result that was made with ``history=True``."""
     if getattr(result, "history", None) is None:
         raise ValueError("result must have a history: call minimize(..., history=True)")
-    counts = np.asarray(result.history.strategy_counts, dtype=np.float64).reshape(-1, len(result.strategies))
-    totals = np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
-    return RunCurves(result.history.nfev, result.history.fun, counts / totals, list(result.strategies))
+    counters = np.asarray(result.history.strategy_counts, dtype=np.float64).reshape(-1, len(result.strategies))
+    totals = np.maximum(counters.sum(axis=1, keepdims=True), 1.0)
+    return RunCurves(result.history.nfev, result.history.fun, counters / totals, list(result.strategies))
 
 
 def plot(result: OptimizeResult, path: str | os.PathLike[str] | None = None) -> Figure:

@@ -17,10 +17,10 @@ import numpy as np
 from deddqn._jit.structs import TABLE_WIDTH
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import Portfolio
-from deddqn.de.state import SEARCH, Count
+from deddqn.de.state import DE_STATE, Counter
 from deddqn.engine.run import Run
 from deddqn.engine.run_memory import EPISODE, Link
-from deddqn.engine.run_spec import EpisodeSpec, write_episode
+from deddqn.engine.run_spec import RunSpec, write_run
 from deddqn.features.buffers import OBSERVER, Tally
 from deddqn.optimize.arguments import known_policy
 from deddqn.policies.policy import CompiledPolicy, Policy
@@ -48,9 +48,9 @@ def state_of(run: Run) -> dict[str, Any]:
     }
 
 
-def spec_of(state: dict[str, Any], policy: Policy | None) -> EpisodeSpec:
+def spec_of(state: dict[str, Any], policy: Policy | None) -> RunSpec:
     """The settings of a saved search; `policy` stands for an own policy, which a file cannot hold."""
-    return EpisodeSpec(
+    return RunSpec(
         problem=_problem_of(state["problem"]),
         policy=_policy_of(state["policy"], policy),
         portfolio=Portfolio(tuple(entry) for entry in state["portfolio"]),
@@ -64,7 +64,7 @@ def spec_of(state: dict[str, Any], policy: Policy | None) -> EpisodeSpec:
 
 
 def _problem_reference(run: Run) -> dict[str, Any]:
-    problem, noisy = run.spec.problem, bool(run.search.counts[Count.NOISY])
+    problem, noisy = run.spec.problem, bool(run.de_state.counters[Counter.NOISY])
     known = _registered(problem.name, noisy)
     return {
         "name": problem.name,
@@ -136,28 +136,30 @@ def _policy_of(saved: Any, given: Policy | None) -> Policy:
     return policy
 
 
-def check_arena(spec: EpisodeSpec, arena: np.ndarray) -> None:
+def check_arena(spec: RunSpec, arena: np.ndarray) -> None:
     """Compiled code trusts the arena: refuse one whose tables or sizes are not those of the settings."""
     fresh = np.zeros(spec.size)
-    write_episode(spec, fresh)
+    write_run(spec, fresh)
     if arena.shape != fresh.shape or arena.dtype != np.float64:
         raise ValueError(f"the memory of the search must be {fresh.size} numbers, got shape {arena.shape}")
     ours, links = EPISODE.view(fresh, 0), EPISODE.view(fresh, 0).links
-    starts = ((EPISODE, 0), (SEARCH, int(links[Link.SEARCH])), (OBSERVER, int(links[Link.OBSERVER])))
+    starts = ((EPISODE, 0), (DE_STATE, int(links[Link.DE_STATE])), (OBSERVER, int(links[Link.OBSERVER])))
     for layout, start in starts:
         table = slice(start, start + TABLE_WIDTH * len(layout.fields))
         if not np.array_equal(arena[table].view(np.int64), fresh[table].view(np.int64)):
             raise ValueError(f"the memory of the search does not match its settings, in the table of {layout.name}")
     theirs = EPISODE.view(arena, 0)
-    same = [ours.links[k] == theirs.links[k] for k in (Link.SEARCH, Link.OBSERVER)]
-    mine, counts = SEARCH.view(fresh, starts[1][1]).counts, SEARCH.view(arena, starts[1][1]).counts
-    same += [mine[k] == counts[k] for k in (Count.DIMENSION, Count.ALLOCATED, Count.N_OPS, Count.FINAL_POPULATION)]
-    same += [counts[Count.FINAL_POPULATION] <= counts[Count.POPULATION] <= counts[Count.ALLOCATED]]
-    same += [0 <= counts[Count.ARCHIVED] <= counts[Count.ARCHIVE_ROOM] <= mine[Count.ARCHIVE_ROOM]]
-    in_rows = (Count.GENERATION_SIZE, Count.DRAWN, Count.PROPOSED, Count.CURSOR, Count.TOLD)
-    same += [0 <= counts[k] <= counts[Count.ALLOCATED] for k in in_rows]
+    same = [ours.links[k] == theirs.links[k] for k in (Link.DE_STATE, Link.OBSERVER)]
+    mine, counters = DE_STATE.view(fresh, starts[1][1]).counters, DE_STATE.view(arena, starts[1][1]).counters
+    same += [
+        mine[k] == counters[k] for k in (Counter.DIMENSION, Counter.ALLOCATED, Counter.N_OPS, Counter.FINAL_POPULATION)
+    ]
+    same += [counters[Counter.FINAL_POPULATION] <= counters[Counter.POPULATION] <= counters[Counter.ALLOCATED]]
+    same += [0 <= counters[Counter.ARCHIVED] <= counters[Counter.ARCHIVE_ROOM] <= mine[Counter.ARCHIVE_ROOM]]
+    in_rows = (Counter.GENERATION_SIZE, Counter.DONORS_DRAWN, Counter.PROPOSED, Counter.RECORDED, Counter.TOLD)
+    same += [0 <= counters[k] <= counters[Counter.ALLOCATED] for k in in_rows]
     tallies = OBSERVER.view(arena, starts[2][1]).tallies
-    same += [tallies[Tally.N_OPS] == counts[Count.N_OPS], 0 <= counts[Count.BEST] < counts[Count.ALLOCATED]]
+    same += [tallies[Tally.N_OPS] == counters[Counter.N_OPS], 0 <= counters[Counter.BEST] < counters[Counter.ALLOCATED]]
     if not all(same):
         raise ValueError("the memory of the search does not match its settings")
 
@@ -167,22 +169,22 @@ def check_arena(spec: EpisodeSpec, arena: np.ndarray) -> None:
 
 def save_state(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
     """Write a search to a temporary name, then rename it: an old file stays whole until the new one is."""
-    facts, arrays = dict(state), {"arena": state["arena"]}
-    del facts["arena"]
-    if (history := facts.pop("history")) is not None:
+    description, arrays = dict(state), {"arena": state["arena"]}
+    del description["arena"]
+    if (history := description.pop("history")) is not None:
         arrays |= {HISTORY + name: rows for name, rows in history.items()}
-    facts["has_history"] = history is not None
-    policy = facts["policy"]
+    description["has_history"] = history is not None
+    policy = description["policy"]
     if not isinstance(policy, dict):
-        facts["policy"] = {"digest": _digest(policy)}
+        description["policy"] = {"digest": _digest(policy)}
     elif "setup" in policy:
-        facts["policy"] = {**policy, "setup": SETUP}
+        description["policy"] = {**policy, "setup": SETUP}
         arrays[SETUP] = policy["setup"]
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with open(temporary, "wb") as file:
-            np.savez(file, facts=np.array(json.dumps(facts)), **arrays)
+            np.savez(file, description=np.array(json.dumps(description)), **arrays)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
@@ -195,7 +197,7 @@ def load_state(path: str | os.PathLike[str]) -> dict[str, Any]:
     if not zipfile.is_zipfile(path) and os.path.isfile(path):
         raise ValueError("it is no archive of arrays")
     with np.load(path, allow_pickle=False) as file:
-        state: dict[str, Any] = json.loads(str(file["facts"]))
+        state: dict[str, Any] = json.loads(str(file["description"]))
         if state["format"] != FORMAT:
             raise ValueError(f"it has format {state['format']!r}, this version reads {FORMAT!r}")
         state["arena"] = file["arena"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deddqn.de.state import Count, Mark
+from deddqn.de.state import Counter, Scalar
 from deddqn.engine.run import Run
 from deddqn.optimize.result import Result
 
@@ -20,11 +20,11 @@ class History:
 
     def note(self, run: Run) -> None:
         """Add the state of the run between two generations."""
-        counts, marks = run.search.counts, run.search.marks
-        self._evaluations.append(int(counts[Count.EVALUATIONS]))
-        self._best.append(float(marks[Mark.F_BSF]))
-        self._mean.append(float(marks[Mark.MEAN]) if marks[Mark.MEDIAN] < np.inf else np.inf)
-        self._counts.append(run.search.applications.copy())
+        counters, scalars = run.de_state.counters, run.de_state.scalars
+        self._evaluations.append(int(counters[Counter.EVALUATIONS]))
+        self._best.append(float(scalars[Scalar.F_BSF]))
+        self._mean.append(float(scalars[Scalar.MEAN]) if scalars[Scalar.MEDIAN] < np.inf else np.inf)
+        self._counts.append(run.de_state.applications.copy())
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The rows as arrays; ``strategy_counts`` (generations, K) is per generation."""
@@ -47,7 +47,7 @@ class History:
         history._evaluations = arrays["nfev"].tolist()
         history._best, history._mean = arrays["fun"].tolist(), arrays["mean"].tolist()
         if history._evaluations:
-            counts = arrays["strategy_counts"]
-            first = np.zeros((1, counts.shape[1]), dtype=np.int64)
-            history._counts = list(np.concatenate([first, np.cumsum(counts, axis=0)]))
+            counters = arrays["strategy_counts"]
+            first = np.zeros((1, counters.shape[1]), dtype=np.int64)
+            history._counts = list(np.concatenate([first, np.cumsum(counters, axis=0)]))
         return history

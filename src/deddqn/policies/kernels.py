@@ -31,14 +31,14 @@ from deddqn._jit import Function, caller_of
 _OWN = "float64[::1], float64[::1]"  # setup, memory
 RESET_SIGNATURE = f"int64({_OWN}, int64, int64)"
 CHOOSE_SIGNATURE = f"int64({_OWN}, float64[::1], uint64[::1], int64, int64)"
-PICK_SIGNATURE = f"int64({_OWN}, float64[::1], uint64[::1])"
+SELECT_CANDIDATE_SIGNATURE = f"int64({_OWN}, float64[::1], uint64[::1])"
 LEARN_SIGNATURE = f"int64({_OWN}, int64, int64, float64, float64, float64, float64, float64)"
 END_SIGNATURE = f"int64({_OWN})"
 RENUMBER_SIGNATURE = f"int64({_OWN}, int64[::1])"
 
 call_reset = caller_of(RESET_SIGNATURE)
 call_choose = caller_of(CHOOSE_SIGNATURE)
-call_pick = caller_of(PICK_SIGNATURE)
+call_select_candidate = caller_of(SELECT_CANDIDATE_SIGNATURE)
 call_learn = caller_of(LEARN_SIGNATURE)
 call_end_generation = caller_of(END_SIGNATURE)
 call_renumber = caller_of(RENUMBER_SIGNATURE)
@@ -52,7 +52,7 @@ class PolicyKernels(NamedTuple):
     learn: Function | None = None
     end_generation: Function | None = None
     renumber: Function | None = None
-    pick: Function | None = None
+    select_candidate: Function | None = None
 
 
 NO_SETUP = np.zeros(0)

@@ -35,7 +35,7 @@ def policy_names() -> list[str]:
     return [*_FACTORIES, *ADAPTIVE, *_shipped()]
 
 
-_BEST_FIRST = ("ddqn-x", "searched", "ddqn")
+_BEST_FIRST = ("softmax-x", "softmax", "ddqn")
 
 
 def best_policy() -> str:

@@ -16,8 +16,8 @@ Rank, diversity and success are kept by the policy itself, from what every polic
 `learn` the values of parent and trial. In the first generation they are 0.5, 0 and 0.5. While no finite value is known,
 there are no facts, and any operator is drawn.
 
-Where several trials of the operator are made (foresight), the one with the highest outlook is picked with the
-probability 1 / (1 + exp(-trust . facts)), else the first. A policy without trust always picks the highest.
+Where several candidates are made (pre-screening), the one with the highest surrogate score is selected with the
+probability 1 / (1 + exp(-gate . inputs)), else the first. A policy without a gate always selects the highest.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from deddqn.policies.kernels import (
     CHOOSE_SIGNATURE,
     END_SIGNATURE,
     LEARN_SIGNATURE,
-    PICK_SIGNATURE,
     RENUMBER_SIGNATURE,
     RESET_SIGNATURE,
+    SELECT_CANDIDATE_SIGNATURE,
     PolicyKernels,
 )
 from deddqn.policies.policy import CompiledPolicy
 from deddqn.rng import integer_below, uniform
 
 KIND = "softmax"
-FACTS = ("constant", "progress", "progress squared", "stagnation", "rank", "diversity", "success", "dimension")
-N_FACTS = len(FACTS)
+INPUTS = ("constant", "progress", "progress squared", "stagnation", "rank", "diversity", "success", "dimension")
+N_INPUTS = len(INPUTS)
 
 BUDGET, DIMENSION, STAGNATION, DISTANCE = (
     AT[name] for name in ("remaining_budget", "dimension", "stagnation", "donor_distance")
@@ -59,11 +59,11 @@ SMALLEST_DIVERSITY = 1e-9
 DIVERSITY_UNIT = 0.1  # one decade is about a quarter
 LARGEST_EXPONENT = 700.0
 
-# The setup: the weights of every operator, then those of trust, or none
+# The setup: the weights of every operator, then those of prescreening_gate, or none
 # The memory: slots, the facts, then K scores, then NP ranks, NP values and NP indices to sort
 DIVERSITY, SUCCESS, FIRST_DISTANCE, DISTANCE_SUM, DECIDED, IMPROVED, SETTLED, POPULATION, OPERATORS, BLIND = range(10)
 FACT = 10
-SLOTS = FACT + N_FACTS
+SLOTS = FACT + N_INPUTS
 
 
 def memory_size(n_ops: int, n_pop: int) -> int:
@@ -82,7 +82,7 @@ def reset(setup, memory, n_ops, n_pop):
 
 
 @kernel
-def write_facts(memory, features, n_ops, i):
+def write_inputs(memory, features, n_ops, i):
     """Write what the decision for individual `i` rests on, in the order of `FACTS`, to ``memory[FACT:SLOTS]``."""
     progress = 1.0 - features[BUDGET]
     stagnation = features[STAGNATION]
@@ -100,8 +100,8 @@ def write_facts(memory, features, n_ops, i):
 def sum_facts(setup, row, memory):
     """The facts, weighted with row number `row` of the setup."""
     total = 0.0
-    for j in range(N_FACTS):
-        total += setup[row * N_FACTS + j] * memory[FACT + j]
+    for j in range(N_INPUTS):
+        total += setup[row * N_INPUTS + j] * memory[FACT + j]
     return total
 
 
@@ -113,7 +113,7 @@ def choose(setup, memory, features, stream, n_ops, i):
     memory[DECIDED] += 1.0
     if memory[BLIND] != 0.0:
         return integer_below(stream, n_ops)
-    write_facts(memory, features, n_ops, i)
+    write_inputs(memory, features, n_ops, i)
     highest = -math.inf
     for op in range(n_ops):
         memory[SLOTS + op] = sum_facts(setup, op, memory)
@@ -130,14 +130,14 @@ def choose(setup, memory, features, stream, n_ops, i):
     return op
 
 
-@kernel(PICK_SIGNATURE)
-def pick(setup, memory, outlook, stream):
+@kernel(SELECT_CANDIDATE_SIGNATURE)
+def select_candidate(setup, memory, candidate_scores, stream):
     """The trial with the highest outlook if it is trusted, else the first; so is it while no value was finite."""
     if memory[BLIND] != 0.0 or not is_trusted(setup, memory, stream):
         return 0
     best = 0
-    for k in range(1, outlook.size):
-        if outlook[k] > outlook[best]:
+    for k in range(1, candidate_scores.size):
+        if candidate_scores[k] > candidate_scores[best]:
             best = k
     return best
 
@@ -146,7 +146,7 @@ def pick(setup, memory, outlook, stream):
 def is_trusted(setup, memory, stream):
     """Whether outlooks count for this decision; no number is drawn where they always do."""
     n_ops = np.int64(memory[OPERATORS])
-    if setup.size == n_ops * N_FACTS:
+    if setup.size == n_ops * N_INPUTS:
         return True
     return uniform(stream) < 1.0 / (1.0 + math.exp(min(-sum_facts(setup, n_ops, memory), LARGEST_EXPONENT)))
 
@@ -215,34 +215,34 @@ def renumber(setup, memory, origin):
 def weights_of(policy: CompiledPolicy) -> np.ndarray:
     """(operators, facts): the weights that a softmax policy was made with."""
     n_ops = len(policy.portfolio or PAPER)
-    return policy.setup[: n_ops * N_FACTS].reshape(n_ops, N_FACTS).copy()
+    return policy.setup[: n_ops * N_INPUTS].reshape(n_ops, N_INPUTS).copy()
 
 
-def trust_of(policy: CompiledPolicy) -> np.ndarray | None:
-    """(facts,): the weights of its trust, None where it has none."""
-    trust = policy.setup[len(policy.portfolio or PAPER) * N_FACTS :]
-    return trust.copy() if trust.size else None
+def prescreening_gate_of(policy: CompiledPolicy) -> np.ndarray | None:
+    """(facts,): the weights of its prescreening_gate, None where it has none."""
+    prescreening_gate = policy.setup[len(policy.portfolio or PAPER) * N_INPUTS :]
+    return prescreening_gate.copy() if prescreening_gate.size else None
 
 
 def softmax_policy(
     weights: np.ndarray,
     *,
-    trust: np.ndarray | None = None,
-    name: str = "searched",
+    prescreening_gate: np.ndarray | None = None,
+    name: str = "softmax",
     portfolio: Portfolio = PAPER,
     max_dimension: int = 30,
     metadata: dict[str, Any] | None = None,
     de: Mapping[str, Any] | None = None,
 ) -> CompiledPolicy:
-    """The policy with these weights (operators, facts) and trust (facts,); facts that have no column count nothing."""
+    """The policy with these weights (operators, inputs) and gate (inputs,); inputs without a column count nothing."""
     rows = len(portfolio)
     table = _with_all_facts("weights", np.asarray(weights, dtype=np.float64), f"a row per operator ({rows})", rows)
-    if trust is not None:
-        row = np.atleast_2d(np.asarray(trust, dtype=np.float64))
-        table = np.vstack([table, _with_all_facts("trust", row, "one row", 1)])
+    if prescreening_gate is not None:
+        row = np.atleast_2d(np.asarray(prescreening_gate, dtype=np.float64))
+        table = np.vstack([table, _with_all_facts("prescreening_gate", row, "one row", 1)])
     return CompiledPolicy(
         name,
-        PolicyKernels(choose, reset, learn, end_generation, renumber, pick),
+        PolicyKernels(choose, reset, learn, end_generation, renumber, select_candidate),
         setup=table.ravel(),
         memory_size=memory_size,
         needs_features=True,
@@ -256,27 +256,31 @@ def softmax_policy(
 
 def _with_all_facts(name: str, given: np.ndarray, shape: str, rows: int) -> np.ndarray:
     """The table with zeros for the facts that it does not have, or the error for a wrong one."""
-    if given.ndim != 2 or given.shape[0] != rows or not 1 <= given.shape[1] <= N_FACTS:
-        raise PolicyFileError(f"{name} must have {shape} and at most {N_FACTS} columns, got {given.shape}")
+    if given.ndim != 2 or given.shape[0] != rows or not 1 <= given.shape[1] <= N_INPUTS:
+        raise PolicyFileError(f"{name} must have {shape} and at most {N_INPUTS} columns, got {given.shape}")
     if not np.isfinite(given).all():
         raise PolicyFileError(f"{name} must be finite, got some that are not")
-    return np.pad(given, [(0, 0), (0, N_FACTS - given.shape[1])])
+    return np.pad(given, [(0, 0), (0, N_INPUTS - given.shape[1])])
 
 
 def save_softmax(
     path: str | os.PathLike[str],
     weights: np.ndarray,
     *,
-    trust: np.ndarray | None = None,
-    name: str = "searched",
+    prescreening_gate: np.ndarray | None = None,
+    name: str = "softmax",
     portfolio: Portfolio = PAPER,
     max_dimension: int = 30,
     provenance: dict[str, Any] | None = None,
     de: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a policy file; weights that are not finite are refused."""
-    softmax_policy(weights, trust=trust, portfolio=portfolio)
-    tensors = {"weights": weights} if trust is None else {"weights": weights, "trust": trust}
+    softmax_policy(weights, prescreening_gate=prescreening_gate, portfolio=portfolio)
+    tensors = (
+        {"weights": weights}
+        if prescreening_gate is None
+        else {"weights": weights, "prescreening_gate": prescreening_gate}
+    )
     write_policy_file(
         path,
         {key: np.ascontiguousarray(values, dtype=np.float64) for key, values in tensors.items()},
@@ -293,4 +297,4 @@ def from_tensors(tensors: dict[str, np.ndarray], **facts: Any) -> CompiledPolicy
     """The policy of a file."""
     if "weights" not in tensors:
         raise PolicyFileError("the file has no tensor 'weights'")
-    return softmax_policy(tensors["weights"], trust=tensors.get("trust"), **facts)
+    return softmax_policy(tensors["weights"], prescreening_gate=tensors.get("prescreening_gate"), **facts)

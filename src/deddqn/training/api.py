@@ -102,7 +102,7 @@ def _search(config: SearchConfig, out: Path, resume: bool) -> Learned:
     with _stopped_by_signals(search):
         score = search.run()
     summary = f"{_state(search.done)}: {search.cma.generation} generations, best rank score {score:.4f} -> {out}"
-    return Learned(search.done, out / "searched.safetensors", summary)
+    return Learned(search.done, out / "softmax.safetensors", summary)
 
 
 def _state(done: bool) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import PAPER, Portfolio
-from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.policies import CompiledPolicy, load_policy
 from deddqn.problems import Problem
 
@@ -60,9 +60,9 @@ def evaluate_all(
 ) -> list[Evaluation]:
     """Run every policy `repeats` times on every problem, all runs side by side and all policies on the same seeds."""
     setups = reward_setups if reward_setups is not None else [np.zeros(0)] * len(problems)
-    lanes = Lanes(
+    lanes = VectorizedRuns(
         [
-            EpisodeSpec(
+            RunSpec(
                 problem=problem,
                 policy=policy,
                 portfolio=portfolio,
@@ -82,7 +82,7 @@ def evaluate_all(
     return _evaluations(lanes, problems, (len(policies), len(problems), repeats))
 
 
-def _evaluations(lanes: Lanes, problems: Sequence[Problem], shape: tuple[int, int, int]) -> list[Evaluation]:
+def _evaluations(lanes: VectorizedRuns, problems: Sequence[Problem], shape: tuple[int, int, int]) -> list[Evaluation]:
     """What runs in the order (policy, problem, repeat) came to."""
     values, totals, evaluations, _ = np.moveaxis(lanes.summary().reshape(*shape, 4), -1, 0)
     applied = np.array(lanes.strategy_counts, dtype=float).reshape(*shape, -1).sum(axis=2)

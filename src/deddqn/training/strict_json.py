@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from deddqn._utils.validation import suggestion
 from deddqn.de.config import DEConfig
-from deddqn.de.portfolio import PAPER, EntryValues, Portfolio, as_portfolio
+from deddqn.de.portfolio import PAPER, OperatorValues, Portfolio, as_portfolio
 
 T = TypeVar("T")
 
@@ -27,22 +27,22 @@ class RunSettings:
 
     Parameters
     ----------
-    portfolio : the operators, as (strategy, F, CR) or (strategy, F, CR, adapts); in JSON also a name: "beyond".
+    portfolio : the operators, as (strategy, F, CR) or (strategy, F, CR, adapts); in JSON also a name: "extended".
     population_size, budget : NP and FE^max of every run.
     final_population : what NP shrinks to over the budget (0: it does not).
     pbest, archive, restart_tolerance, restart_reserve, repair, foresight : as in `DEConfig`.
     """
 
-    portfolio: tuple[EntryValues, ...] = PAPER.values
+    portfolio: tuple[OperatorValues, ...] = PAPER.values
     population_size: int = 100
     budget: int = 10_000
     final_population: int = 0
     pbest: float = DEConfig.pbest
     archive: float = DEConfig.archive
     restart_tolerance: float = DEConfig.restart_tolerance
-    restart_reserve: float = DEConfig.restart_reserve
+    restart_final_fraction: float = DEConfig.restart_final_fraction
     repair: str = DEConfig.repair
-    foresight: int = DEConfig.foresight
+    n_candidates: int = DEConfig.n_candidates
 
     def operators(self) -> Portfolio:
         """The portfolio as an object."""
@@ -57,9 +57,9 @@ class RunSettings:
             pbest=self.pbest,
             archive=self.archive,
             restart_tolerance=self.restart_tolerance,
-            restart_reserve=self.restart_reserve,
+            restart_final_fraction=self.restart_final_fraction,
             repair=self.repair,
-            foresight=self.foresight,
+            n_candidates=self.n_candidates,
         )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import PAPER, Portfolio
-from deddqn.engine import EpisodeSpec, Lanes
+from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.policies import uniform_policy
 from deddqn.problems import Problem
 
@@ -31,9 +31,9 @@ def time_lines(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Times (corners,) in budgets, best values (problems, runs, corners) of uniform runs, and those at one budget."""
     longer = replace(config, budget=LONGER * config.budget, final_population=None)  # one budget's schedule ends there
-    lanes = Lanes(
+    lanes = VectorizedRuns(
         [
-            EpisodeSpec(
+            RunSpec(
                 problem=p,
                 policy=uniform_policy(),
                 portfolio=portfolio,

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from deddqn.engine import EpisodeSpec, Lanes, Record
+from deddqn.engine import Record, RunSpec, VectorizedRuns
 from deddqn.engine.run_spec import Template, bind
 from deddqn.features.layout import n_features
 from deddqn.policies import Policy, load_policy, network_policy
@@ -104,7 +104,7 @@ class Actors:
         self.next_number = config.lanes
         room = max(template.arena.size for template in (*self._templates, *self._taught))
         first = [self._template(lane, number).spec for lane, number in enumerate(self.numbers.tolist())]
-        self.lanes = Lanes(first, threads=config.threads or None, room=room)
+        self.lanes = VectorizedRuns(first, threads=config.threads or None, room=room)
         for lane, number in enumerate(self.numbers.tolist()):
             self.begin(lane, number)
 
@@ -112,7 +112,7 @@ class Actors:
         """The runs of a policy on all problems."""
         return [
             Template(
-                EpisodeSpec(
+                RunSpec(
                     problem=problem,
                     policy=policy,
                     portfolio=self.config.operators(),

@@ -18,9 +18,17 @@ import numpy as np
 
 from deddqn._utils.validation import choice_error
 from deddqn._utils.versions import versions
-from deddqn.de.portfolio import BEYOND
+from deddqn.de.portfolio import EXTENDED
 from deddqn.policies import CompiledPolicy, load_policy
-from deddqn.policies.softmax import FACTS, N_FACTS, choose, save_softmax, softmax_policy, trust_of, weights_of
+from deddqn.policies.softmax import (
+    INPUTS,
+    N_INPUTS,
+    choose,
+    prescreening_gate_of,
+    save_softmax,
+    softmax_policy,
+    weights_of,
+)
 from deddqn.problems import Problem, get, suite
 from deddqn.training.checkpoint import check_same, load_checkpoint, prepare_folder, save_checkpoint
 from deddqn.training.evaluate import (
@@ -52,7 +60,7 @@ class SearchConfig(RunSettings):
     sample : problems that a generation runs on, drawn for it (0: all).
     sigma : the initial standard deviation of every weight.
     start : name or file of a softmax policy whose weights the search begins with; zeros (the uniform policy) if empty.
-    foresight : as in `DEConfig`; where there is something to pick from, the policy's trust is searched, too.
+    n_candidates : as in `DEConfig`; above 1 the gate of the pre-screening is searched, too.
     reference_repeats : runs per reference policy and problem.
     pool : a CSV file of `deddqn export` whose runs are the references instead (for instance those of strong peers).
     averaging : generations that the average of the search's means looks back on; it is what is validated and kept,
@@ -106,21 +114,21 @@ class SearchConfig(RunSettings):
 SEARCH_PRESETS: dict[str, dict[str, Any]] = {
     "search": {},
     "search-x": {
-        "portfolio": BEYOND.values,
+        "portfolio": EXTENDED.values,
         "final_population": 7,
         "pbest": 0.2,
         "restart_tolerance": 0.03,
-        "restart_reserve": 0.3,
+        "restart_final_fraction": 0.3,
         "repair": "midpoint",
-        "foresight": 2,
+        "n_candidates": 2,
         "averaging": 40,
     },
 }
 """Named settings: the paper's portfolio, and the one beyond it with the settings of `ddqn-x`."""
 
 
-FIRST_TRUST = 3.0
-"""Where trust begins: outlooks count for 95 of 100 decisions."""
+FIRST_GATE = 3.0
+"""Where prescreening_gate begins: outlooks count for 95 of 100 decisions."""
 
 _MAY_CHANGE = ("generations", "threads", "checkpoint_seconds", "max_seconds", "tensorboard")
 
@@ -166,29 +174,33 @@ class Search:
     def _first_mean(self) -> np.ndarray:
         """Where the search begins; `_policy_at` says what its coordinates are."""
         n_ops = len(self.portfolio)
-        weights, trust = np.zeros((n_ops, N_FACTS)), None
+        weights, prescreening_gate = np.zeros((n_ops, N_INPUTS)), None
         if self.config.start:
-            weights, trust = self._start()
-        if trust is None:
-            trust = np.zeros(N_FACTS)
-            trust[0] = FIRST_TRUST
+            weights, prescreening_gate = self._start()
+        if prescreening_gate is None:
+            prescreening_gate = np.zeros(N_INPUTS)
+            prescreening_gate[0] = FIRST_GATE
         differences = (weights[1:] - weights[0]).ravel()
-        return np.concatenate([differences, trust]) if self.config.foresight > 1 else differences
+        return np.concatenate([differences, prescreening_gate]) if self.config.n_candidates > 1 else differences
 
     def _start(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """Weights and trust of the policy that the search begins with."""
+        """Weights and prescreening_gate of the policy that the search begins with."""
         policy = load_policy(self.config.start)
         if not isinstance(policy, CompiledPolicy) or policy.kernels.choose is not choose or not policy.portfolio:
             raise ValueError(f"start must be a softmax policy, got {self.config.start!r}")
         if len(policy.portfolio) != len(self.portfolio):
             raise ValueError(f"start must have {len(self.portfolio)} operators, {self.config.start!r} has others")
-        return weights_of(policy), trust_of(policy)
+        return weights_of(policy), prescreening_gate_of(policy)
 
     def _policy_at(self, point: np.ndarray) -> dict[str, Any]:
-        """Weights (operators, facts) and trust. Only differences of weights count: the first operator's are 0."""
-        differences, trust = np.split(point, [(len(self.portfolio) - 1) * N_FACTS])
-        weights = np.vstack([np.zeros(N_FACTS), differences.reshape(-1, N_FACTS)])
-        return {"weights": weights, "trust": trust} if trust.size else {"weights": weights}
+        """Weights (operators, inputs) and gate. Only differences of weights count: the first operator's are 0."""
+        differences, prescreening_gate = np.split(point, [(len(self.portfolio) - 1) * N_INPUTS])
+        weights = np.vstack([np.zeros(N_INPUTS), differences.reshape(-1, N_INPUTS)])
+        return (
+            {"weights": weights, "prescreening_gate": prescreening_gate}
+            if prescreening_gate.size
+            else {"weights": weights}
+        )
 
     @property
     def _made_for(self) -> dict[str, Any]:
@@ -284,14 +296,14 @@ class Search:
             "trained_by": "CMA-ES on the rank score of final errors",
             "config": self.config.to_json(),
             "problems": [problem.name for problem in self.problems],
-            "facts": FACTS,
+            "facts": INPUTS,
             "first": _listed(self._policy_at(self.first)) if self.config.start else None,
             "commit": commit(),
             "versions": versions(LIBRARIES),
             "rank_score": self.best_score,
             "curve": self.curve,
         }
-        path = self.out / "searched.safetensors"
+        path = self.out / "softmax.safetensors"
         save_softmax(path, **self._policy_at(self.best), provenance=provenance, **self._made_for)
         names = [problem.name for problem in self.problems]
         summary = {"rank_score": self.best_score, "curve": self.curve, **_listed(self._policy_at(self.best))}
