@@ -4,8 +4,8 @@ Call ``python -m benchmarks.beyond_road POOL.csv [SUITE]``, where the file has t
 docs/beyond.md makes. Prints `ddqn-x` with its own settings, with one of them changed, with the move cma added, without
 some of its inputs or its gate, every operator alone, and the best operator of each problem, known afterwards. The score
 is the place of a run among those of the file; the rank that of the mean error among the means of the methods; A12 the
-chance that a run ends lower than one of `softmax-x` as it is. All of them are means over the problems. On other suites than the
-training functions, the default, only those changes are printed that were chosen last.
+chance that a run ends lower than one of `softmax-x` as it is. All of them are means over the problems. On other suites
+than the training functions, the default, only those changes are printed that were chosen last.
 """
 
 from __future__ import annotations

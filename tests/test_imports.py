@@ -66,9 +66,7 @@ def test_names_that_do_not_exist(package: str):
 
 def test_modules_are_attributes():
     """As they would be if the package imported them itself."""
-    code = (
-        "import deddqn\nassert deddqn.problems.get('cec2005:F1/d10').dimension == 10\ndeddqn.engine.optimizer.Optimizer"
-    )
+    code = "import deddqn\nassert deddqn.problems.get('cec2005:F1/d10').dimension == 10\ndeddqn.optimize.optimizer"
     imported_by(code)
 
 

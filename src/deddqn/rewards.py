@@ -1,6 +1,6 @@
-"""Rewards of one application (Sect. 4.2). Each is a compiled function of the facts of a settled trial.
+"""Rewards of one application (Sect. 4.2). Each is a compiled function of the outcome of a trial.
 
-A reward has the signature ``reward(facts, setup) -> float64``: `facts` as in `deddqn.de.state.Fact`, `setup` a
+A reward has the signature ``reward(outcome, setup) -> float64``: `outcome` as in `deddqn.de.state.Outcome`, `setup` a
 vector of its own constants. All are finite: an improvement over a value that is not finite is measured from the
 worst finite value so far.
 """

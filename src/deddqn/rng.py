@@ -1,4 +1,5 @@
-"""Random numbers by place: one small generator (SFC64) per run and use, seeded from where the run stands.
+"""Reproducible random numbers: one small generator (SFC64) per run and use, seeded by problem, dimension, repeat and
+use.
 
 ``SeedSequence(root, spawn_key=(problem, dimension, repeat, use))``: order of execution, threads and resuming
 change nothing, and every method meets the same initial population and noise on the same (problem, repeat).

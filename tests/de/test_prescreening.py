@@ -23,6 +23,7 @@ from deddqn.features import n_features
 from deddqn.policies import CompiledPolicy, load_policy, network_policy, schedule_policy, softmax_policy
 from deddqn.policies.softmax import N_INPUTS
 from deddqn.problems import Problem
+from tests.engine.stepped_runs import states_of, step
 from tests.parity.parity_runs import digest
 from tests.policies.learning_policy import learning_policy
 
@@ -182,12 +183,12 @@ def test_the_best_parents_and_the_newest_others_are_known(dimension: int, room: 
     de_state = (lanes := known_search(points, values, [1.0] * dimension)).episodes[0].de_state
     scores(lanes, points[:1])
     newest = [*np.argsort(values[:6]), *range(179, 185 - room, -1)]
-    np.testing.assert_array_equal(de_state.columns, points[newest].T)
+    np.testing.assert_array_equal(de_state.training_points, points[newest].T)
     de_state = (
         (lanes := known_search(points[:130], values[:130], [1.0] * dimension, population=130)).episodes[0].de_state
     )
     scores(lanes, points[:1])
-    np.testing.assert_array_equal(de_state.columns, points[np.argsort(values[:130])[:room]].T)
+    np.testing.assert_array_equal(de_state.training_points, points[np.argsort(values[:130])[:room]].T)
 
 
 @pytest.mark.parametrize("updating", ["sequential", "deferred"])
@@ -270,8 +271,17 @@ def test_the_first_trial_is_the_one_without_foresight(entry: Any) -> None:
 
 def test_without_foresight_there_is_no_memory_for_it() -> None:
     de_state = VectorizedRuns([spec(config=replace(SMALL, n_candidates=1))], threads=1).episodes[0].de_state
-    names = ("foreseen", "outlook", "columns", "units", "squares", "similarities", "beaten", "foreseen_scale")
-    for name in (*names, "foreseen_crossover"):
+    names = (
+        "candidates",
+        "candidate_scores",
+        "columns",
+        "units",
+        "squares",
+        "kernel_matrix",
+        "recent_points",
+        "candidate_f",
+    )
+    for name in (*names, "candidate_cr"):
         assert getattr(de_state, name).size == 0
 
 
@@ -297,7 +307,7 @@ def test_a_policy_that_does_not_pick_plays_as_without_foresight(kind: str, updat
     lanes.advance()
     one, *others = lanes.episodes
     for other in others:
-        for name in ("parents", "fitness", "streams", "donors", "trials", "model", "scale_means", "crossover_means"):
+        for name in ("parents", "fitness", "streams", "donors", "trials", "model", "memory_f", "memory_cr"):
             np.testing.assert_array_equal(getattr(one.de_state, name), getattr(other.de_state, name), err_msg=name)
         np.testing.assert_array_equal(one.core.memory, other.core.memory)
         np.testing.assert_array_equal(one.observer.features, other.observer.features)
@@ -308,10 +318,10 @@ def test_who_chooses_from_outside_gets_one_trial() -> None:
     lanes = [
         VectorizedRuns([spec(config=replace(SMALL, n_candidates=n_candidates))], threads=1) for n_candidates in (1, 4)
     ]
-    states = [each.observe() for each in lanes]
+    states = [states_of(each) for each in lanes]
     for k in range(140):
         np.testing.assert_array_equal(*states)
-        states = [each.act([k % len(MOVES)])[0] for each in lanes]
+        states = [step(each, [k % len(MOVES)])[0] for each in lanes]
     assert all(each.ended.all() for each in lanes)
     np.testing.assert_array_equal(*(each.episodes[0].de_state.parents for each in lanes))
 
@@ -319,13 +329,15 @@ def test_who_chooses_from_outside_gets_one_trial() -> None:
 def test_a_generation_may_begin_outside_and_go_on_with_the_policy() -> None:
     """The parents that outlooks are made from are those of the generation, whoever began it."""
     lanes = VectorizedRuns([spec(config=replace(SMALL, n_candidates=4))], threads=1)
-    lanes.observe()
+    states_of(lanes)
     for _ in range(3):
-        lanes.act([0])
+        step(lanes, [0])
     de_state = lanes.episodes[0].de_state
     lanes.advance(int(de_state.counters[Counter.EVALUATIONS]) + 1)
     parents = de_state.parents[de_state.order[: de_state.counters[Counter.POPULATION]]]
-    np.testing.assert_array_equal(de_state.columns[:, : len(parents)], de_state.units[:, None] * parents.T)
+    np.testing.assert_array_equal(
+        de_state.training_points[:, : len(parents)], de_state.inverse_widths[:, None] * parents.T
+    )
     assert de_state.counters[Counter.TRAINING_POINTS] == len(parents)  # nothing is beaten yet
     assert len(set(de_state.candidate_scores.tolist())) > 1
 
@@ -437,7 +449,7 @@ def test_looking_and_recording_change_nothing() -> None:
     record = recorded.record(200)
     assert record.states.shape == (2, 200, 19 + 20 * len(MOVES))
     while not watched.ended.all():
-        watched.observe()
+        states_of(watched)
         watched.advance(watched.evaluations + 1)
     for lanes in (recorded, watched):
         for lane, run in enumerate(runs):

@@ -15,6 +15,7 @@ from deddqn.problems import get
 from tests.digests import names
 from tests.digests.case import EXACT, MACHINE, MATH, Case
 from tests.digests.functions import plain, problem
+from tests.engine.stepped_runs import states_of, step
 
 SMALL = DEConfig(population_size=10, budget=170)
 CHANGING = DEConfig(
@@ -69,10 +70,10 @@ def record_with_table(reward: str) -> dict[str, Any]:
 def act(runs: list[RunSpec]) -> dict[str, Any]:
     """Decisions from outside, in turn."""
     lanes = VectorizedRuns(runs, threads=1)
-    seen = [lanes.observe()]
+    seen = [states_of(lanes)]
     for turn in range(150):
         actions = [(turn + 2 * lane) % len(run.portfolio) for lane, run in enumerate(runs)]
-        seen.append(lanes.act(np.array(actions)))
+        seen.append(step(lanes, np.array(actions)))
     return {"seen": seen, **state_of(lanes)}
 
 

@@ -15,6 +15,7 @@ from deddqn.engine.vectorized_kernels import next_run
 from deddqn.features import n_features
 from deddqn.policies import Policy, load_policy, network_policy, softmax_policy
 from deddqn.problems import Problem, get
+from tests.engine.stepped_runs import states_of, step
 from tests.parity.parity_runs import digest
 from tests.policies.learning_policy import Slot, learning_policy
 
@@ -153,11 +154,11 @@ def test_records_follow_each_other() -> None:
 def test_acting_as_recorded_is_the_same_run() -> None:
     record_runs, act_lanes = VectorizedRuns(recordable()[:2], threads=1), VectorizedRuns(recordable()[:2], threads=2)
     record = record_runs.record(200)
-    states = act_lanes.observe()
-    assert np.array_equal(act_lanes.observe(), states)  # looking twice changes nothing
+    states = states_of(act_lanes)
+    assert np.array_equal(states_of(act_lanes), states)  # looking twice changes nothing
     for k in range(93):
         assert np.array_equal(states.astype(np.float32), record.states[:, k])
-        states, rewards, ends = act_lanes.act(record.actions[:, k])
+        states, rewards, ends = step(act_lanes, record.actions[:, k])
         assert np.array_equal(rewards, record.rewards[:, k])
         assert np.array_equal(ends, record.ends[:, k])
     assert ends.all() and not states.any()
@@ -167,22 +168,22 @@ def test_acting_as_recorded_is_the_same_run() -> None:
         assert np.array_equal(acted.de_state.streams[:2], recorded.de_state.streams[:2])
         assert np.array_equal(acted.observer.features, recorded.observer.features)
     before = act_lanes.arenas.tobytes()
-    states, rewards, ends = act_lanes.act([0, 0])
+    states, rewards, ends = step(act_lanes, [0, 0])
     assert ends.all() and not rewards.any() and not states.any()
     assert act_lanes.arenas.tobytes() == before
 
 
 def test_acting_without_looking_is_the_same_run() -> None:
     looking, blind = VectorizedRuns([spec()], threads=1), VectorizedRuns([spec()], threads=1)
-    looking.observe()
+    states_of(looking)
     for op in (0, 1, 2, 3, 2, 1, 0, 3, 3):
-        seen, acted = looking.act([op]), blind.act([op])
+        seen, acted = step(looking, [op]), step(blind, [op])
         assert all(np.array_equal(a, b) for a, b in zip(seen, acted, strict=True))
     assert digest(looking.arenas[0], spec()) == digest(blind.arenas[0], spec())
     looking.advance(40)
     blind.advance(40)
-    blind.observe()
-    assert all(np.array_equal(a, b) for a, b in zip(looking.act([2]), blind.act([2]), strict=True))
+    states_of(blind)
+    assert all(np.array_equal(a, b) for a, b in zip(step(looking, [2]), step(blind, [2]), strict=True))
 
 
 def test_a_policy_hears_of_every_decision() -> None:
@@ -260,28 +261,17 @@ class PythonPolicy:
         (lambda: VectorizedRuns([spec()], threads=0), "threads must be at least 1, got 0"),
         (
             lambda: VectorizedRuns([spec(policy=PythonPolicy())]),
-            "policy must be a compiled one to run in lanes, got .*Python",
+            "policy must be a compiled one to be vectorised, got .*Python",
         ),
-        (
-            lambda: VectorizedRuns([spec()]).act([4]),
-            r"actions must be one operator number per lane \(1 lanes\), got \[4\]",
-        ),
-        (lambda: VectorizedRuns([spec()]).act([-1]), r"actions must be one operator number .* got \[-1\]"),
-        (lambda: VectorizedRuns([spec()]).act([1.5]), r"actions must be one operator number .* got \[1.5\]"),
-        (lambda: VectorizedRuns([spec()]).act([0, 0]), r"actions must be one operator number .* got \[0, 0\]"),
         (lambda: VectorizedRuns([spec()]).record(-1), "decisions must be at least 0, got -1"),
         (lambda: VectorizedRuns([spec(), spec(portfolio=PAIR)]).record(5), "portfolios of one size .* got widths"),
-        (lambda: VectorizedRuns([spec(observe=False)]).observe(), "must be observed .* observe=True"),
+        (lambda: VectorizedRuns([spec(observe=False)]).record(1), "must be observed .* observe=True"),
         (
-            lambda: VectorizedRuns([spec(observe=False, policy=softmax_policy(np.zeros((4, 1))))]).observe(),
+            lambda: VectorizedRuns([spec(observe=False, policy=softmax_policy(np.zeros((4, 1))))]).record(1),
             "must be observed",
         ),
         (
             lambda: VectorizedRuns([spec(config=DEConfig(budget=200, updating="deferred"))]).record(3),
-            "updating must be 'sequential' .* got 'deferred'",
-        ),
-        (
-            lambda: VectorizedRuns([spec(config=DEConfig(budget=200, updating="deferred"))]).act([0]),
             "updating must be 'sequential' .* got 'deferred'",
         ),
     ],

@@ -76,12 +76,12 @@ def test_the_package_needs_neither_numba_nor_a_cache(other_package: Path, tmp_pa
 
 
 def test_changed_sources_are_compiled_and_then_cached(other_package: Path, tmp_path: Path) -> None:
-    with (other_package / "deddqn" / "de" / "improvements.py").open("a") as file:
+    with (other_package / "deddqn" / "de" / "improvement.py").open("a") as file:
         file.write("# changed\n")
     variables = variables_for(other_package, tmp_path / "cache")
     assert run(REWARD, **variables) == "compiled True"
     assert run(REWARD, **variables) == "cache False"
-    with (other_package / "deddqn" / "de" / "improvements.py").open("a") as file:
+    with (other_package / "deddqn" / "de" / "improvement.py").open("a") as file:
         file.write("# changed again\n")
     assert run(REWARD, **variables) == "compiled True"
 
@@ -91,7 +91,7 @@ def test_a_change_of_what_an_entry_calls_takes_effect(other_package: Path, tmp_p
     variables = variables_for(other_package, tmp_path / "cache") | {"DEDDQN_JIT": "1"}
     script = REWARD.replace("assert r1(outcome, np.zeros(0)) == 2.0", "print(r1(outcome, np.zeros(0)))")
     assert run(script, **variables).split()[0] == "2.0"
-    path = other_package / "deddqn" / "de" / "improvements.py"
+    path = other_package / "deddqn" / "de" / "improvement.py"
     text = path.read_text()
     assert text.count("LARGEST_IMPROVEMENT = ") == 1
     path.write_text(text.replace("LARGEST_IMPROVEMENT = ", "LARGEST_IMPROVEMENT = 0.5  # "))

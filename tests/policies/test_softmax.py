@@ -13,7 +13,7 @@ from deddqn.features.layout import LANDSCAPE
 from deddqn.policies import PolicyFileError, load_policy, save_softmax, softmax_policy
 from deddqn.policies.softmax import (
     DIVERSITY,
-    FACT,
+    INPUT,
     INPUTS,
     N_INPUTS,
     SLOTS,
@@ -46,7 +46,7 @@ def test_trust_is_the_chance_to_pick_the_highest_outlook():
     for chance in (0.0, 0.2, 0.9, 1.0):
         prescreening_gate = np.zeros(N_INPUTS)
         prescreening_gate[0] = np.clip(np.log(max(chance, 1e-300) / max(1.0 - chance, 1e-300)), -1e4, 1e4) - 6.0
-        prescreening_gate[INPUTS.index("progress")] = 6.0 / memory[FACT + 1]
+        prescreening_gate[INPUTS.index("progress")] = 6.0 / memory[INPUT + 1]
         picked, _ = picks_of(prescreening_gate, memory, candidate_scores)
         assert set(picked) <= {0, 2}
         assert np.mean(picked == 2) == pytest.approx(chance, abs=4 * np.sqrt(chance * (1 - chance) / 4000))
@@ -138,7 +138,7 @@ def test_columns_that_are_missing_are_zeros():
     stream = streams_at(5, problem.seed_name, problem.dimension, 0)[Stream.POLICY].copy()
     for _ in range(588):
         action = int(first.record(1).actions[0, 0])
-        scores = [sum_in_order(row * memory[FACT : FACT + 4]) for row in weights]
+        scores = [sum_in_order(row * memory[INPUT : INPUT + 4]) for row in weights]
         chances = [math.exp(score - max(scores)) for score in scores]
         left, operator = uniform(stream) * sum_in_order(chances), 0
         while operator < 3 and left >= chances[operator]:

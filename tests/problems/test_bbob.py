@@ -105,7 +105,7 @@ def test_a_missing_package_names_its_extra(name: str, package: str, monkeypatch:
 
 
 def test_a_missing_gymnasium_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in [m for m in sys.modules if m.startswith(("gymnasium", "deddqn.integrations"))]:
+    for module in [m for m in sys.modules if m.startswith(("gymnasium", "deddqn.envs"))]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     with pytest.raises(MissingPackageError, match=r"\(extra 'gym'\): pip install "):

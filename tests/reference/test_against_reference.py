@@ -25,7 +25,7 @@ from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.engine.loop import start
 from deddqn.engine.run_memory import Episode, view_run
 from deddqn.engine.run_spec import write_run
-from deddqn.engine.stepping import ask_points, finish_if_over, note_value, observe, record_next, tell_value
+from deddqn.engine.stepping import ask_points, finish_if_over, hold_value_of, observe, record_next, tell_value
 from deddqn.policies import load_policy
 from deddqn.problems import Problem
 from deddqn.rng import Stream
@@ -342,7 +342,7 @@ class Comparison:
         values = [self.scenario.objective(point) for point in points]
         for i in self.order.permutation(size):
             assert record_next(self.arena.ctypes.data) == -1
-            note_value(self.arena.ctypes.data, i, values[i])
+            hold_value_of(self.arena.ctypes.data, i, values[i])
         for i in range(size):
             compare_generation(self.episode, self.reference, "before the end of the generation")
             assert record_next(self.arena.ctypes.data) == i

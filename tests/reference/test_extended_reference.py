@@ -16,7 +16,7 @@ from deddqn.engine import RunSpec
 from deddqn.engine.loop import start
 from deddqn.engine.run_memory import view_run
 from deddqn.engine.run_spec import write_run
-from deddqn.engine.stepping import ask_points, finish_if_over, note_value, observe, record_next, tell_value
+from deddqn.engine.stepping import ask_points, finish_if_over, hold_value_of, observe, record_next, tell_value
 from deddqn.policies import CompiledPolicy, load_policy, softmax_policy
 from deddqn.policies.softmax import N_INPUTS
 from deddqn.problems import Problem
@@ -393,7 +393,7 @@ class Comparison:
         points = [self.decide(i) for i in range(size)]
         values = [self.scenario.objective(point) for point in points]
         for i in self.order.permutation(size):
-            note_value(self.arena.ctypes.data, i, values[i])
+            hold_value_of(self.arena.ctypes.data, i, values[i])
         for i in range(size):
             assert record_next(self.arena.ctypes.data) == i
             if i < size - 1:

@@ -17,6 +17,7 @@ from deddqn.rng import Stream, integer_below, streams_at, uniform
 from deddqn.training.config import TrainingConfig
 from deddqn.training.dqn.network import QNetwork
 from deddqn.training.dqn.trainer import Trainer
+from tests.engine.stepped_runs import states_of, step
 
 SETTINGS = {
     "problems": ("cec2005:F1/d10", "cec2005:F8/d30", "cec2005:F15/d10"),
@@ -109,10 +110,10 @@ class Reference:
         )
         lanes = VectorizedRuns([spec], threads=1)
         stream = streams_at(config.seed, problem.seed_name, problem.dimension, repeat)[Stream.POLICY].copy()
-        state, ended, total = lanes.observe()[0], False, 0.0
+        state, ended, total = states_of(lanes)[0], False, 0.0
         while not ended:
             action = self.choose(state, stream)
-            after, reward, end = lanes.act([action])  # lines 13-14
+            after, reward, end = step(lanes, [action])  # lines 13-14
             ended, total = bool(end[0]), total + reward[0]
             self.memory.append((state, action, reward[0], after[0].copy(), ended))  # line 15
             state, self.steps = after[0].copy(), self.steps + 1

@@ -120,13 +120,13 @@ def _called(function: Any) -> list[str]:
 
 def _write(path: Path, level: str, compiled: list[Compiled]) -> dict[str, list[Any]]:
     """Write object files one after the other; return where each begins, its length and checksum."""
-    places: dict[str, list[Any]] = {}
+    offsets: dict[str, list[Any]] = {}
     with path.open("wb") as file:
         for entry in compiled:
             code = entry.objects[level]
-            places[entry.name] = [file.tell(), len(code), hashlib.sha256(code).hexdigest()]
+            offsets[entry.name] = [file.tell(), len(code), hashlib.sha256(code).hexdigest()]
             file.write(code)
-    return places
+    return offsets
 
 
 if __name__ == "__main__":

@@ -65,8 +65,8 @@ def _lower_attribute(context: Any, builder: Any, record: Any, address: Any, name
     array_type = types.Array(_ELEMENTS[field.kind], len(field.shape), "C")
     array = context.make_array(array_type)(context, builder)
     eight = ir.Constant(_WORD, 8)
-    place = builder.add(address, builder.mul(entry(0), eight))
-    data = builder.inttoptr(place, context.get_data_type(array_type.dtype).as_pointer())
+    location = builder.add(address, builder.mul(entry(0), eight))
+    data = builder.inttoptr(location, context.get_data_type(array_type.dtype).as_pointer())
     shape = [entry(1 + k) for k in range(len(field.shape))]
     strides = [builder.mul(shape[1], eight), eight] if len(shape) == 2 else [eight]
     populate_array(array, data=data, shape=shape, strides=strides, itemsize=eight, meminfo=None)
@@ -209,8 +209,8 @@ def counter() -> Any:
     def count(typing_context: Any, address: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             integer = context.get_value_type(types.int64)
-            place = builder.inttoptr(values[0], integer.as_pointer())
-            return builder.atomic_rmw("add", place, integer(1), "monotonic")
+            location = builder.inttoptr(values[0], integer.as_pointer())
+            return builder.atomic_rmw("add", location, integer(1), "monotonic")
 
         return types.int64(types.int64), generate
 

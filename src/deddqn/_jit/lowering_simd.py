@@ -19,18 +19,18 @@ def weighted_row_adder(vectors: int) -> Any:
     """Load the bias, add every weighted row, store; the sums stay in registers."""
 
     @intrinsic  # type: ignore[misc]
-    def add(context: Any, rows: Any, row_bytes: Any, inputs: Any, places: Any, found: Any, outputs: Any) -> Any:
+    def add(context: Any, rows: Any, row_bytes: Any, inputs: Any, indices: Any, found: Any, outputs: Any) -> Any:
         return types.void(*[types.int64] * 6), lambda _, builder, __, args: _generate(builder, vectors, *args)
 
     return add
 
 
-def _place(builder: Any, address: Any, vector: int) -> Any:
+def _vector_at(builder: Any, address: Any, vector: int) -> Any:
     return builder.inttoptr(builder.add(address, ir.Constant(_WORD, vector * VECTOR_BYTES)), _VECTOR.as_pointer())
 
 
 def _load(builder: Any, address: Any, vector: int) -> Any:
-    loaded = builder.load(_place(builder, address, vector))
+    loaded = builder.load(_vector_at(builder, address, vector))
     loaded.align = 4
     return loaded
 
@@ -42,18 +42,18 @@ def _broadcast(builder: Any, value: Any) -> Any:
 
 
 def _generate(
-    builder: Any, vectors: int, rows: Any, row_bytes: Any, inputs: Any, places: Any, found: Any, outputs: Any
+    builder: Any, vectors: int, rows: Any, row_bytes: Any, inputs: Any, indices: Any, found: Any, outputs: Any
 ) -> Any:
     sums = [cgutils.alloca_once_value(builder, _load(builder, rows, v)) for v in range(vectors)]
-    place_list = builder.inttoptr(places, _INDEX.as_pointer())
+    index_list = builder.inttoptr(indices, _INDEX.as_pointer())
     input_list = builder.inttoptr(inputs, _FLOAT.as_pointer())
     with cgutils.for_range(builder, found) as loop:
-        place = builder.sext(builder.load(builder.gep(place_list, [loop.index])), _WORD)
-        weight = _broadcast(builder, builder.load(builder.gep(input_list, [place])))
-        row = builder.add(rows, builder.mul(builder.add(place, ir.Constant(_WORD, 1)), row_bytes))
+        index = builder.sext(builder.load(builder.gep(index_list, [loop.index])), _WORD)
+        weight = _broadcast(builder, builder.load(builder.gep(input_list, [index])))
+        row = builder.add(rows, builder.mul(builder.add(index, ir.Constant(_WORD, 1)), row_bytes))
         for v, total in enumerate(sums):
             product = builder.fmul(weight, _load(builder, row, v), flags=("contract",))
             builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
     for v, total in enumerate(sums):
-        builder.store(builder.load(total), _place(builder, outputs, v)).align = 4
+        builder.store(builder.load(total), _vector_at(builder, outputs, v)).align = 4
     return ir.Constant(ir.IntType(8).as_pointer(), None)

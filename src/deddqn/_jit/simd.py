@@ -13,9 +13,9 @@ VECTOR_BYTES = 4 * FLOATS
 
 
 def weighted_row_adder(vectors: int) -> Function:
-    """A function ``add(rows, row_bytes, inputs, places, found, outputs)`` over addresses, `vectors` wide.
+    """A function ``add(rows, row_bytes, inputs, indices, found, outputs)`` over addresses, `vectors` wide.
 
-    Row 0 is the bias; row ``1 + places[k]`` is weighted by ``inputs[places[k]]``, for k below `found`.
+    Row 0 is the bias; row ``1 + indices[k]`` is weighted by ``inputs[indices[k]]``, for k below `found`.
     """
 
     def build() -> Any:
@@ -23,11 +23,11 @@ def weighted_row_adder(vectors: int) -> Function:
 
         return lowering_simd.weighted_row_adder(vectors)
 
-    def plain(rows: int, row_bytes: int, inputs: int, places: int, found: int, outputs: int) -> None:
+    def plain(rows: int, row_bytes: int, inputs: int, indices: int, found: int, outputs: int) -> None:
         out = floats_at(outputs, (FLOATS * vectors,))
         out[:] = floats_at(rows, (FLOATS * vectors,))
-        for place in small_integers_at(places, (found,)).tolist():
-            weight = floats_at(inputs + 4 * place, (1,))[0]
-            out += weight * floats_at(rows + (1 + place) * row_bytes, (FLOATS * vectors,))
+        for index in small_integers_at(indices, (found,)).tolist():
+            weight = floats_at(inputs + 4 * index, (1,))[0]
+            out += weight * floats_at(rows + (1 + index) * row_bytes, (FLOATS * vectors,))
 
     return intrinsic(build, plain)

@@ -54,7 +54,7 @@ def sources() -> list[Path]:
 
 
 class PackagedCode(NamedTuple):
-    """The machine code that came with the package: entries with place, length and checksum; why there are none."""
+    """The machine code that came with the package: entries with offset, length and checksum; why there are none."""
 
     entries: dict[str, tuple[int, int, str]]
     path: Path | None

@@ -28,24 +28,24 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Print the facts."""
-    facts = gather()
+    """Print it."""
+    found = gather()
     if options.json:
-        print(encoder.dumps(facts, indent=2))
+        print(encoder.dumps(found, indent=2))
         return 0
-    lines = dict(facts["versions"])
-    lines |= {name: facts[name] for name in ("platform", "processor", "package")}
-    width = max(map(len, (*lines, *facts["kernels"])))
+    lines = dict(found["versions"])
+    lines |= {name: found[name] for name in ("platform", "processor", "package")}
+    width = max(map(len, (*lines, *found["kernels"])))
     for name, text in lines.items():
         print(f"{name:<{width}}  {text}")
     print("kernels:")
-    for name, text in facts["kernels"].items():
+    for name, text in found["kernels"].items():
         print(f"{name:<{width}}  {text}")
     return 0
 
 
 def gather() -> dict[str, Any]:
-    """The facts, as they are written to JSON."""
+    """What is printed, as it is written to JSON."""
     from deddqn._jit import describe
 
     found = versions((*NEEDED, *OPTIONAL))

@@ -38,7 +38,7 @@ class Options:
     dimension: int | None = None
     """Number of coordinates, where the name or the bounds do not tell."""
     policy: str | None = None
-    """Who chooses the moves: a name (see 'deddqn policies') or a policy file; the best shipped one by default."""
+    """Who chooses the operators: a name (see 'deddqn policies') or a policy file; the best shipped one by default."""
     maxfun: int = 10_000
     """Most evaluations."""
     population_size: int | None = None
@@ -46,9 +46,9 @@ class Options:
     final_population: int | None = None
     """What NP shrinks to over the evaluations."""
     portfolio: str | None = None
-    """The moves: paper or beyond; those of the policy by default."""
+    """The operators to choose from: paper or extended; those of the policy by default."""
     n_candidates: int | None = None
-    """Trials that are made of a chosen move for the policy to pick from; its own number by default."""
+    """Candidates per trial that the surrogate pre-screens; the policy's own number by default."""
     ftarget: float | None = None
     """Stop at this value."""
     maxtime: float | None = None
@@ -178,7 +178,7 @@ def _bounds(options: Options) -> list[tuple[float, float]]:
 
 
 class _Watch:
-    """A progress bar that is told after every generation, and saves the search now and then."""
+    """A progress bar that is updated after every generation, and saves the search now and then."""
 
     def __init__(self, optimizer: Optimizer, options: Options, console: Console) -> None:
         self.optimizer, self.options = optimizer, options
@@ -225,7 +225,7 @@ def _report(optimizer: Optimizer, target: Any, options: Options) -> None:
     error = None
     if isinstance(target, Problem) and target.optimum is not None and np.isfinite(result.fun):
         error = float(result.fun - target.optimum)
-    facts = {
+    summary = {
         "problem": options.problem,
         "x": result.x.tolist(),
         "fun": result.fun if np.isfinite(result.fun) else None,
@@ -241,10 +241,10 @@ def _report(optimizer: Optimizer, target: Any, options: Options) -> None:
     }
     if options.out is not None and str(options.out) != "-":
         temporary = options.out.with_name(f".{options.out.name}.tmp")
-        temporary.write_text(json.dumps(facts, indent=2) + "\n")
+        temporary.write_text(json.dumps(summary, indent=2) + "\n")
         os.replace(temporary, options.out)
     elif options.out is not None:
-        print(json.dumps(facts, indent=2))
+        print(json.dumps(summary, indent=2))
         return
     print(f"f = {result.fun:.10g}" + (f"  (error {error:.3g})" if error is not None else ""))
     print("x = " + np.array2string(result.x, precision=6, threshold=50))

@@ -1,4 +1,4 @@
-"""``deddqn policies``: who can choose the moves."""
+"""``deddqn policies``: who can choose the operators."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def run(options: Options) -> int:
     for name in policy_names():
         policy = load_policy(name)
         own = policy.portfolio if isinstance(policy, CompiledPolicy) else None
-        moves = "any portfolio" if own is None else ", ".join(own.names)
+        operators = "any portfolio" if own is None else ", ".join(own.names)
         table.add_row(
-            name + (" (default)" if name == best_policy() else ""), "yes" if policy.needs_features else "no", moves
+            name + (" (default)" if name == best_policy() else ""), "yes" if policy.needs_features else "no", operators
         )
-    table.add_row("mixture:p1,p2,..", "no", "as many moves as probabilities")
+    table.add_row("mixture:p1,p2,..", "no", "as many operators as probabilities")
     table.add_row("FILE.safetensors", "yes", "as the file says")
     Console().print(table)
     return 0

@@ -1,4 +1,4 @@
-"""The search of Sect. 2.1: a portfolio of mutation strategies, and the kernels draw, propose and settle."""
+"""Differential Evolution (Sect. 2.1) and its extensions: operators, pre-screening, selection, adaptation, restarts."""
 
 from __future__ import annotations
 

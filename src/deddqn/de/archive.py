@@ -1,4 +1,4 @@
-"""Pick: the guide of a trial, and the donor that may come from the archive of replaced parents (JADE)."""
+"""The archive of replaced parents, and the p-best parent of a trial (JADE)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from deddqn.de.state import Counter, Scalar
 from deddqn.rng import Stream, integer_below
 
 ARCHIVE_DONOR = np.array([ARCHIVE_DONORS.get(name, -1) for name in STRATEGIES])
-"""By code: which donor may be a member of the archive; -1 for strategies that are guided by the best parent itself."""
+"""By code: which donor may be a member of the archive; -1 for strategies that use the best parent itself."""
 
 FEWEST_PBEST = 2
 
@@ -25,7 +25,8 @@ def draw_pbest(de_state):
 
 @kernel
 def draw_from_archive(de_state, i, donor):
-    """Write the donors of individual `i` to `picked`; number `donor` is any parent not used before it or archived one.
+    """Write the donors of individual `i` to `archive_donors`; number `donor` is any parent not used before it or
+    archived one.
 
     That donor is already drawn from the parents that are left; so it stays with their share of the choice.
     """
@@ -44,12 +45,12 @@ def archive_parent(de_state, i):
     room = counters[Counter.ARCHIVE_ROOM]
     if room == 0:
         return
-    place = counters[Counter.ARCHIVED]
-    if place < room:
+    slot = counters[Counter.ARCHIVED]
+    if slot < room:
         counters[Counter.ARCHIVED] += 1
     else:
-        place = integer_below(de_state.streams[Stream.SEARCH], room)
-    copy(de_state.parents[i], de_state.parents[counters[Counter.ALLOCATED] + place])
+        slot = integer_below(de_state.streams[Stream.SEARCH], room)
+    copy(de_state.parents[i], de_state.parents[counters[Counter.ALLOCATED] + slot])
 
 
 @kernel

@@ -1,14 +1,14 @@
 """The strategy ``cma``: samples of a normal distribution that learns from them, as in CMA-ES.
 
 The distribution N(m, sigma^2 C) belongs to the run. It begins with mean and covariance of the better half of the
-parents when it is first needed. Every lambda of its samples that are settled move it (N. Hansen, "The CMA evolution
+parents when it is first needed. Every lambda of its evaluated samples update it (N. Hansen, "The CMA evolution
 strategy: a tutorial", arXiv:1604.00772, with its default constants and positive weights); whatever the trials became,
 repaired or made for an older distribution, is what it learns from, and steps that are longer than samples ever are
 count with the length of such (N. Hansen, "Injecting external solutions into CMA-ES", arXiv:1110.4181). A distribution
-that has converged, or found nothing better for long, begins anew with twice as many samples per update, up to eight
+that has converged, or found nothing better for long, restarts with twice as many samples per update, up to eight
 times lambda, and so does it after a restart of the population.
 
-C = A A' with a triangular A in the place of the symmetric root (O. Krause, D. R. Arbones, C. Igel, "CMA-ES with optimal
+C = A A' with a triangular A in the slot of the symmetric root (O. Krause, D. R. Arbones, C. Igel, "CMA-ES with optimal
 covariance update and storage complexity", NIPS 2016).
 """
 
@@ -48,20 +48,20 @@ def sample_model(de_state, scale, trial):
 
 @kernel
 def collect_samples(de_state, generation_is_over):
-    """Take in the samples that were settled since the last look; every lambda of them move the distribution."""
+    """Collect the samples evaluated since the last call; every lambda of them update the distribution."""
     model = de_state.model
     if de_state.model_mean.size == 0:
         return
-    settled = de_state.counters[Counter.RECORDED]
-    for i in range(np.int64(model[Model.COLLECTED]), settled):
+    recorded = de_state.counters[Counter.RECORDED]
+    for i in range(np.int64(model[Model.COLLECTED]), recorded):
         if de_state.strategy[de_state.choices[i]] == CODE and model[Model.SIGMA] > 0.0:
-            place = np.int64(model[Model.SAMPLES])
-            copy(de_state.trials[i], de_state.model_points[place])
-            de_state.model_values[place] = de_state.values[i]
-            model[Model.SAMPLES] = place + 1
-            if place + 1 == model[Model.LAMBDA]:
+            slot = np.int64(model[Model.SAMPLES])
+            copy(de_state.trials[i], de_state.model_points[slot])
+            de_state.model_values[slot] = de_state.values[i]
+            model[Model.SAMPLES] = slot + 1
+            if slot + 1 == model[Model.LAMBDA]:
                 update_model(de_state)
-    model[Model.COLLECTED] = 0 if generation_is_over else settled
+    model[Model.COLLECTED] = 0 if generation_is_over else recorded
 
 
 @kernel

@@ -30,14 +30,15 @@ class DEConfig:
     target_error : a run ends when the error is below this, where the optimum is known.
     target_value : a run ends when a value is not above this.
     final_population : the population shrinks linearly over the budget from NP to this size; None keeps NP.
-    pbest : share of the best parents (at least two) from which the "pbest" strategies draw their guide.
+    pbest : share of the best parents (at least two) from which the "pbest" strategies draw x_pbest.
     archive : size of the archive of replaced parents, as a multiple of the population in use.
     restart_tolerance : a population whose values and coordinates have come as close as this, relative to the range
         of all values so far and to the box, is replaced by a new one (on plateaus coordinates may be eight times as
         far apart); 0 never restarts.
-    restart_reserve : last share of the budget, for which the search returns to the best of the replaced populations;
-        then a restart is made only if as much is left before it as the population has lived. 0: there is no return.
-    foresight : trials that are made of a chosen move, from 1 to 16; a policy that picks evaluates one of them.
+    restart_final_fraction : last share of the budget, for which the search returns to the best of the replaced
+        populations; then a restart is made only if as much is left before it as the population has lived. 0: there is
+        no return.
+    n_candidates : candidates per trial, from 1 to 16; policies that pre-screen evaluate one of them.
     """
 
     population_size: int = 100
@@ -65,7 +66,7 @@ class DEConfig:
             raise choice_error("repair", self.repair, REPAIRS)
         if self.updating not in UPDATINGS:
             raise choice_error("updating", self.updating, UPDATINGS)
-        check_whole_number("n_candidates", self.n_candidates, 1, " trial of a move")
+        check_whole_number("n_candidates", self.n_candidates, 1, " candidate")
         if self.n_candidates > MOST_TRIALS:
             raise ValueError(f"n_candidates must be at most {MOST_TRIALS}, got {self.n_candidates}")
         self._check_population()

@@ -1,4 +1,4 @@
-"""Settle: what an evaluated point does to the marks of a run, and how a generation ends."""
+"""Recording evaluations: best and worst so far, stagnation, outcomes; and how generations begin and end."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from deddqn.de.termination import target_reached
 
 
 @kernel
-def note_value(de_state, point, value):
-    """Count one evaluation of `point` and move f_bsf, x_bsf, f_wsf; return the value as it is stored.
+def register_value(de_state, point, value):
+    """Count one evaluation of `point` and update f_bsf, x_bsf, f_wsf; return the value as it is stored.
 
     A value that is not finite is stored as +inf and never best or worst.
     """
@@ -32,9 +32,9 @@ def note_value(de_state, point, value):
 
 @kernel
 def record_parent(de_state, i, value):
-    """Enter the value of individual `i` of the initial population."""
+    """Record the value of individual `i` of a new population."""
     before = de_state.scalars[Scalar.F_BSF]
-    de_state.fitness[i] = note_value(de_state, de_state.parents[i], value)
+    de_state.fitness[i] = register_value(de_state, de_state.parents[i], value)
     if de_state.counters[Counter.RESTARTS]:
         count_stagnation(de_state.counters, de_state.fitness[i] < before)
     de_state.counters[Counter.RECORDED] += 1
@@ -48,7 +48,7 @@ def count_stagnation(counters, improved):
 
 @kernel
 def record_trial(de_state, i, value):
-    """Enter the value of the trial of individual `i`; `facts` tells what was known before it."""
+    """Record the value of the trial of individual `i`; `outcome` holds what was known before it."""
     counters, scalars, outcome = de_state.counters, de_state.scalars, de_state.outcome
     outcome[Outcome.PARENT] = de_state.fitness[i]
     outcome[Outcome.BEST] = de_state.fitness[counters[Counter.BEST]]
@@ -56,7 +56,7 @@ def record_trial(de_state, i, value):
     outcome[Outcome.WSF] = scalars[Scalar.F_WSF]
     outcome[Outcome.MEDIAN] = scalars[Scalar.MEDIAN]
     outcome[Outcome.OPTIMUM] = scalars[Scalar.OPTIMUM]
-    value = note_value(de_state, de_state.trials[i], value)
+    value = register_value(de_state, de_state.trials[i], value)
     outcome[Outcome.TRIAL] = value
     de_state.values[i] = value
     if value == outcome[Outcome.PARENT]:
@@ -68,7 +68,7 @@ def record_trial(de_state, i, value):
 
 @kernel
 def generation_is_over(de_state):
-    """True when every individual of the generation is settled, or the run may stop inside of it."""
+    """True when every individual of the generation is recorded, or the run may stop within it."""
     counters = de_state.counters
     if counters[Counter.RECORDED] >= counters[Counter.GENERATION_SIZE]:
         return True
@@ -77,7 +77,7 @@ def generation_is_over(de_state):
 
 @kernel
 def begin_generation(de_state):
-    """Describe the parents and clear the counters of the generation; or note why the run has ended."""
+    """Compute the statistics of the parents and reset the generation's counters; or set why the run has ended."""
     counters = de_state.counters
     describe_parents(de_state)
     if target_reached(de_state.scalars):
@@ -94,11 +94,11 @@ def begin_generation(de_state):
 
 
 @kernel
-def finish_generation(de_state, close):
-    """Close the generation and begin the next; after a new population only the latter. `close` is an address."""
+def finish_generation(de_state, select):
+    """Select and begin the next generation; after a new population only the latter. `select` is an address."""
     counters = de_state.counters
     if counters[Counter.INITIALISED]:
-        call_selection(close, (address_of_record(de_state),))
+        call_selection(select, (address_of_record(de_state),))
         counters[Counter.GENERATION] += 1
     else:
         counters[Counter.INITIALISED] = 1

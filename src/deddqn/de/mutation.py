@@ -1,9 +1,9 @@
-"""The mutation strategies of Sect. 2.1 and their relatives. One signature for all; donors and guide are already drawn.
+"""The mutation strategies of Sect. 2.1 and their relatives. One signature for all; donors and p-best are already drawn.
 
 Every kernel writes the mutant into `trial` from the parents of this generation: ``parents`` (NP, D), the
 individual `i`, its ``donors`` (5,), the index `best` of the best parent, and the scaling factor F as `scale`.
 
-The "pbest" strategies are those with "best" in their place, given another guide as `best` (one of the p NP best
+The "pbest" strategies are those with "best" in their place, given another parent as `best` (one of the p NP best
 parents) and, as the donor that is subtracted last, perhaps a member of the archive. ``gauss`` is no sum of
 differences; it is in `deddqn.de.gaussian_sampling`.
 """
@@ -50,8 +50,8 @@ def curr_to_rand_1(parents, i, donors, best, scale, trial):
 
 
 @kernel
-def guided(parents, base, pbest, plus, minus, scale, trial):
-    """x_base + F (x_guide - x_base + x_plus - x_minus): every further strategy, by who is base and guide."""
+def towards(parents, base, pbest, plus, minus, scale, trial):
+    """x_base + F (x_target - x_base + x_plus - x_minus): all other strategies, by base and target."""
     for d in range(trial.size):
         x = parents[base, d]
         trial[d] = x + scale * (parents[pbest, d] - x + parents[plus, d] - parents[minus, d])
@@ -74,7 +74,7 @@ STRATEGIES = (*PAPER_STRATEGIES, *FURTHER_STRATEGIES, GAUSS, CMA)
 """All names; a strategy's code in a run is its position here."""
 
 ARCHIVE_DONORS = {"curr-to-pbest/1": 1, "rand-to-pbest/1": 2}
-"""The strategies that are guided by one of the best parents, and which of their donors may be from the archive."""
+"""The strategies that are towards by one of the best parents, and which of their donors may be from the archive."""
 
 
 @kernel
@@ -100,6 +100,6 @@ def mutate_further(code, parents, i, donors, best, scale, trial):
     if code < 4:
         mutate(code, parents, i, donors, best, scale, trial)
     elif code == 7:
-        guided(parents, donors[0], best, donors[1], donors[2], scale, trial)
+        towards(parents, donors[0], best, donors[1], donors[2], scale, trial)
     else:
-        guided(parents, best if code == 4 else i, best, donors[0], donors[1], scale, trial)
+        towards(parents, best if code == 4 else i, best, donors[0], donors[1], scale, trial)

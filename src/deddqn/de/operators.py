@@ -1,7 +1,8 @@
-"""Moves: mutants written into `trials`, by kernels that the loop calls by address.
+"""Operators: mutation strategies with their F and CR, which write mutants into `trials`, by kernels that the loop calls
+by address.
 
 A run compiles only what its portfolio uses: the paper's strategies with constant F and CR need no more than their
-formulas; adapted parameters, guides, the archive and samples come with the portfolios that have them.
+formulas; adapted parameters, p-best, the archive and samples come with the portfolios that have them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from deddqn.de.state import DE_STATE, Counter
 from deddqn.de.success_history import draw_parameters
 
 OPERATOR_SIGNATURE = "float64(int64, int64, int64)"
-"""move(address of the search, i, op) -> CR of the trial"""
+"""operator(address of the DE state, i, op) -> CR of the trial"""
 
 call_operator = caller_of(OPERATOR_SIGNATURE)
 DE_STATE_AT = DE_STATE.at
@@ -34,7 +35,7 @@ def paper_operator(address, i, op):
 
 @kernel(OPERATOR_SIGNATURE)
 def any_operator(address, i, op):
-    """Every strategy without a memory; F and CR may be drawn, and so may guide and archived donor."""
+    """Every strategy without a memory; F and CR may be drawn, and so may p-best and archived donor."""
     de_state = DE_STATE_AT(address)
     code, pbest, donors = de_state.strategy[op], de_state.counters[Counter.BEST], de_state.donors[i]
     scale, crossover = draw_parameters(de_state, i, op)
@@ -61,7 +62,7 @@ def operator_or_cma(address, i, op):
 
 
 def operator_kernel(portfolio: Portfolio) -> Function:
-    """The kernel that makes the moves of a portfolio."""
+    """The kernel that applies the operators of a portfolio."""
     if any(entry.strategy == CMA for entry in portfolio):
         return operator_or_cma
     plain = all(entry.strategy in PAPER_STRATEGIES and not entry.adapts for entry in portfolio)

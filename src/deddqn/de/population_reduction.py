@@ -36,13 +36,13 @@ def shrink_population(de_state):
     fill(removed, 0)
     for k in range(size, population):
         removed[order[k]] = 1
-    place = 0
+    slot = 0
     for i in range(population):
         if not removed[i]:
-            de_state.origin[place] = i
-            fitness[place] = fitness[i]
-            copy(parents[i], parents[place])
-            place += 1
+            de_state.origin[slot] = i
+            fitness[slot] = fitness[i]
+            copy(parents[i], parents[slot])
+            slot += 1
     for i in range(size, population):
         fitness[i] = math.inf
     counters[Counter.POPULATION] = size

@@ -15,14 +15,14 @@ def sort_by_fitness(order, fitness, n):
     while gap > 0:
         for k in range(gap, n):
             moving = order[k]
-            place = k
-            while place >= gap:
-                other = order[place - gap]
+            slot = k
+            while slot >= gap:
+                other = order[slot - gap]
                 if fitness[other] < fitness[moving] or (fitness[other] == fitness[moving] and other < moving):
                     break
-                order[place] = other
-                place -= gap
-            order[place] = moving
+                order[slot] = other
+                slot -= gap
+            order[slot] = moving
         gap //= 2
 
 

@@ -1,4 +1,4 @@
-"""A portfolio: the moves that a policy chooses from, each a strategy with its F and CR (Sect. 2.1).
+"""A portfolio: the operators that a policy chooses from, each a strategy with its F and CR (Sect. 2.1).
 
 F and CR are constants, or drawn for every trial around means that follow what succeeded (`success_history`); then the
 numbers of the entry are where the means start.
@@ -24,7 +24,7 @@ OperatorValues = tuple[str, float, float] | tuple[str, float, float, str]
 
 @dataclass(frozen=True)
 class Operator:
-    """One move: a mutation strategy, its scaling factor F and its crossover rate CR.
+    """One operator: a mutation strategy, its scaling factor F and its crossover rate CR.
 
     `adapts` says which of them follow success: "" (none), "F", "CR" or "F+CR".
     """
@@ -150,7 +150,7 @@ EXTENDED = Portfolio(
         Operator("gauss", 1.0, 1.0),
     )
 )
-"""Beyond the paper: twelve moves from bold to careful, made for a population that shrinks (see docs/beyond.md)."""
+"""Twelve operators from exploration to exploitation, for a shrinking population (docs/guide/extended.md)."""
 
 PORTFOLIOS = {"paper": PAPER, "extended": EXTENDED}
 

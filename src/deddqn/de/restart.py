@@ -49,7 +49,7 @@ def on_plateaus(de_state):
 
 @kernel
 def restart_if_converged(de_state):
-    """Begin anew with a new population of the same size, where the population has converged and there is time."""
+    """Restart with a new population of the same size, where the population has converged and there is time."""
     if not is_time_to_restart(de_state) or target_reached(de_state.scalars) or not has_converged(de_state):
         return
     counters = de_state.counters

@@ -1,7 +1,7 @@
-"""Closing: what happens to the population when a generation is settled, by kernels that the loop calls by address.
+"""Selection: trials replace their parents when a generation ends, with all that goes with it.
 
-In the paper better trials replace their parents, and that is all. Runs that learn F and CR, keep an archive, shrink,
-restart or foresee come with the other kernels; a run compiles only the one that it uses.
+In the paper a trial that is not worse replaces its parent, and that is all. Runs that adapt F and CR, keep an archive,
+shrink the population, restart or pre-screen use the other kernels; the loop calls the one that a run needs by address.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from deddqn.de.success_history import update_memory
 from deddqn.de.surrogate import remember_recent_points
 
 SELECTION_SIGNATURE = "int64(int64)"
-"""close(address of the search) -> 0"""
+"""select(address of the DE state) -> 0"""
 
 call_selection = caller_of(SELECTION_SIGNATURE)
 DE_STATE_AT = DE_STATE.at
@@ -26,7 +26,7 @@ DE_STATE_AT = DE_STATE.at
 
 @kernel
 def replace_parents(de_state):
-    """A settled trial takes its parent's place when it is not worse."""
+    """A trial replaces its parent when it is not worse."""
     parents, fitness, trials, values = de_state.parents, de_state.fitness, de_state.trials, de_state.values
     for i in range(de_state.counters[Counter.RECORDED]):
         if values[i] <= fitness[i]:
@@ -44,14 +44,14 @@ def archive_parents(de_state):
 
 @kernel(SELECTION_SIGNATURE)
 def select_paper(address):
-    """Replacement alone."""
+    """One-to-one replacement, as in the paper."""
     replace_parents(DE_STATE_AT(address))
     return 0
 
 
 @kernel
 def adapt_and_replace(de_state):
-    """Learn F and CR, note what is beaten, keep what is replaced, replace, shrink."""
+    """Update the success history, the recent points and the archive; replace; reduce the population."""
     de_state.counters[Counter.RENUMBERED] = 0
     update_memory(de_state)
     remember_recent_points(de_state)
@@ -62,14 +62,14 @@ def adapt_and_replace(de_state):
 
 @kernel(SELECTION_SIGNATURE)
 def select_extended(address):
-    """Replacement with all that may go with it, but for restarts."""
+    """Replacement with adaptation, archive and population reduction."""
     adapt_and_replace(DE_STATE_AT(address))
     return 0
 
 
 @kernel(SELECTION_SIGNATURE)
 def select_and_restart(address):
-    """The same; then begin anew where the population has converged, or return to the best one."""
+    """The same; then restart a converged population, or return to the best one."""
     de_state = DE_STATE_AT(address)
     adapt_and_replace(de_state)
     return_to_best_population(de_state)
@@ -79,7 +79,7 @@ def select_and_restart(address):
 
 @kernel(SELECTION_SIGNATURE)
 def select_with_cma(address):
-    """The same with the strategy cma, which learns from the trials; with or without restarts."""
+    """The same with the strategy cma, whose distribution is updated from the trials; with or without restarts."""
     de_state = DE_STATE_AT(address)
     collect_samples(de_state, True)
     adapt_and_replace(de_state)
@@ -90,7 +90,7 @@ def select_with_cma(address):
 
 
 def selection_kernel(portfolio: Portfolio, config: DEConfig) -> Function:
-    """The kernel that closes the generations of a run."""
+    """The selection kernel of a run."""
     sizes = de_state_sizes(portfolio, config, 1)
     plain = sizes["rows"] == sizes["NP"] and not any(
         sizes[name] for name in ("renumbered", "adapted", "training_points")

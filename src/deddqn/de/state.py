@@ -1,6 +1,6 @@
-"""The memory of one search: every number of a run lies in one flat float64 array, its *arena*.
+"""The state of one DE run: every number of a run lies in one flat float64 array, its *arena*.
 
-A run is saved, copied, sent to another process or stacked into lanes by handling that one array.
+A run is saved, copied, sent to another process or stacked into vectorised runs by handling that one array.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LARGEST_LAMBDA = 8  # of the strategy cma, in units of its first one
 
 
 class Counter(IntEnum):
-    """Integers of a search."""
+    """Integers of a run."""
 
     DIMENSION = 0
     ALLOCATED = 1  # rows of the population arrays; the population in use may be smaller
@@ -36,7 +36,7 @@ class Counter(IntEnum):
     DEFERRED = 9
     DONORS_DRAWN = 10  # individuals of this generation that have their donors
     PROPOSED = 11  # ... that have a trial
-    RECORDED = 12  # ... that are settled; in deferred mode all are settled at once
+    RECORDED = 12  # ... that are recorded; in deferred mode all are recorded at once
     TOLD = 13  # ... whose value has been told
     BEST = 14  # index of the best parent
     STAGNATION = 15  # evaluations since f_bsf improved
@@ -49,18 +49,18 @@ class Counter(IntEnum):
     ARCHIVED = 22  # members of the archive
     RENUMBERED = 23  # 1 when the population that begins is not the last one with its numbers: see `origin`
     RESTARTS = 24
-    SURROGATE_CHECKED = 25  # the generation, from 1 on, that has looked whether the model of outlooks is old
+    SURROGATE_CHECKED = 25  # the generation, from 1 on, that has checked whether the surrogate is out of date
     BEST_POPULATION_SIZE = 26  # individuals of the best population that a restart replaced
     POPULATION_START = 27  # evaluations before the population's own
     FINAL_EVALUATIONS = 28  # evaluations at the end of the budget that are for the best population
     RECENT_POINTS = 29  # evaluated points so far that are no parents
-    TRAINING_POINTS = 30  # points of the model of outlooks; 0: there is none yet
+    TRAINING_POINTS = 30  # of the surrogate; 0: it was not fitted yet
     REFIT_AT = 31  # evaluations when it was made
-    TIED = 32  # settled trials of this generation with exactly the value of their parents
+    TIED = 32  # recorded trials of this generation with exactly the value of their parents
 
 
 class Scalar(IntEnum):
-    """Floats of a search."""
+    """Floats of a run."""
 
     F_BSF = 0  # best value so far, +inf before the first finite one
     F_WSF = 1  # worst finite value so far, -inf before the first
@@ -74,11 +74,11 @@ class Scalar(IntEnum):
     PBEST = 9
     ARCHIVE = 10  # its room in populations
     RESTART_TOLERANCE = 11
-    SQUARED_LENGTH_SCALE = 12  # r of the model of outlooks
+    SQUARED_LENGTH_SCALE = 12  # l of the surrogate's kernel
 
 
 class Outcome(IntEnum):
-    """What is known about one settled trial: what metrics, rewards and policies are made from."""
+    """What is known about one recorded trial: what metrics, rewards and policies are made from."""
 
     PARENT = 0  # f(x_i)
     TRIAL = 1  # f(u_i), +inf if it was not finite
@@ -102,7 +102,7 @@ class SuccessSum(IntEnum):
 class Model(IntEnum):
     """Floats of the strategy cma."""
 
-    SIGMA = 0  # 0: the distribution has to begin anew
+    SIGMA = 0  # 0: the distribution has to be restarted
     SAMPLES = 1  # waiting
     UPDATES = 2  # since it began
     STALE = 3  # updates without a better value
@@ -124,7 +124,7 @@ DE_STATE = Layout(
     "de_state",
     Field("counters", "int", (len(Counter),)),
     Field("scalars", "float", (len(Scalar),)),
-    Field("outcome", "float", (len(Outcome),), "of the trial settled last"),
+    Field("outcome", "float", (len(Outcome),), "of the latest trial"),
     Field("streams", "word", (len(Stream), STATE_WORDS)),
     Field("lower", "float", ("D",), "the initialisation range; its diagonal is the unit of distance"),
     Field("upper", "float", ("D",)),
@@ -134,7 +134,7 @@ DE_STATE = Layout(
     Field("scale", "float", ("K",), "F, or where its mean starts"),
     Field("crossover", "float", ("K",), "CR, or where its mean starts"),
     Field("adapts", "int", ("K",), "which of them are drawn around learned means: an index of ADAPTS"),
-    Field("applications", "int", ("K",), "settled trials per operator"),
+    Field("applications", "int", ("K",), "recorded trials per operator"),
     Field("best_point", "float", ("D",), "x_bsf"),
     Field("parents", "float", ("rows", "D"), "the population, and from row NP on the archive"),
     Field("fitness", "float", ("NP",), "of the parents; +inf where it is not finite or not known yet"),
@@ -156,14 +156,14 @@ DE_STATE = Layout(
     Field("weights", "float", ("sample",), "of the better half in a Gaussian sample"),
     Field("trial_f", "float", ("adapted",), "F of the trials"),
     Field("trial_cr", "float", ("adapted",), "CR of the trials"),
-    Field("memory_f", "float", ("K", "memory"), "what success taught about F: the newest means of every operator"),
-    Field("memory_cr", "float", ("K", "memory"), "... about CR"),
-    Field("success_sums", "float", ("K", "success_sums"), "sums over the successes of a generation: see `Lesson`"),
-    Field("memory_updates", "int", ("K",), "generations that taught the operator something"),
-    Field("candidates", "float", ("candidates", "D"), "trials of the chosen move, to pick from"),
+    Field("memory_f", "float", ("K", "memory"), "M_F of SHADE: the newest means of every operator"),
+    Field("memory_cr", "float", ("K", "memory"), "M_CR"),
+    Field("success_sums", "float", ("K", "success_sums"), "sums over the successes of a generation: see `SuccessSum`"),
+    Field("memory_updates", "int", ("K",), "updates of the memory so far"),
+    Field("candidates", "float", ("candidates", "D"), "generated by the chosen operator, for pre-screening"),
     Field("candidate_f", "float", ("candidates",), "their F, where it adapts"),
     Field("candidate_cr", "float", ("candidates",), "their CR, where it adapts"),
-    Field("candidate_scores", "float", ("candidates",), "what is to be expected of them: see `outlook`"),
+    Field("candidate_scores", "float", ("candidates",), "of the candidates, by the surrogate"),
     Field(
         "recent_points", "float", ("training_points", "candidate_D"), "the newest evaluated points that are no parents"
     ),
@@ -172,7 +172,7 @@ DE_STATE = Layout(
         "training_points",
         "float",
         ("candidate_D", "training_points"),
-        "the points of the model of outlooks, in widths of the box",
+        "of the surrogate, as columns in widths of the box",
     ),
     Field("training_values", "float", ("training_points",), "their values"),
     Field("training_order", "int", ("training_points",), "their numbers from best to worst"),
@@ -193,11 +193,11 @@ DE_STATE = Layout(
     Field("model_values", "float", ("model_points",)),
     Field("model_order", "int", ("model_points",)),
 )
-"""The memory of a search with NP individuals, D coordinates and K operators; see `search_sizes`."""
+"""The state of a run with NP individuals, D coordinates and K operators; see `de_state_sizes`."""
 
 
 def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> dict[str, int]:
-    """The sizes of a search's fields; what nobody uses takes no room."""
+    """The sizes of the fields; what nobody uses takes no room."""
     size, archived = config.population_size, archive_room(config.archive, config.population_size)
     shrinks = config.final_population not in (None, size)
     adapts = any(entry.adapts for entry in portfolio)
@@ -222,7 +222,7 @@ def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> di
 
 
 def surrogate_size(dimension: int) -> int:
-    """The most points of the model of outlooks: fewer where they have many coordinates, for the time that it takes."""
+    """The most training points of the surrogate: fewer where they have many coordinates, for the time that it takes."""
     return min(120, max(80, 2400 // dimension))
 
 

@@ -64,7 +64,7 @@ def reset_memory(de_state):
 
 @kernel
 def update_memory(de_state):
-    """What the settled trials of the generation teach; before they replace their parents."""
+    """Update the memory from the successful trials of the generation, before they replace their parents."""
     success_sums = de_state.success_sums
     if success_sums.size == 0:
         return

@@ -1,21 +1,26 @@
-"""Outlooks: what is to be expected of a point, from a model of the ranks of points whose values are known.
+"""The surrogate model: kernel ridge regression of ranks, which scores candidate points before they are evaluated.
 
-    outlook(u) = 1/2 + 1/2 sum_k w_k s(u, x_k) + min_k |u - x_k|^2 / r
-    s(u, x) = r / (r + |u - x|^2)      (S + 0.001 I) w = y
+    score(u) = 1/2 + 1/2 sum_k w_k s(u, x_k) + min_k |u - x_k|^2 / l
+    s(u, x) = l / (l + |u - x|^2)      (S + 0.001 I) w = y
 
-x_k are the best parents, then the newest other points that were evaluated, at most `known_points` in all; y_k falls
-from 1 for the best to -1 for the worst of them in equal steps, and equal values share the mean of theirs. Distances are
-measured in widths of the box, and r is twenty times the mean squared distance of the x_k to their mean: s is so wide
-that the model is smooth, and so little is added to S that it follows the points closely. An outlook is near to 1 where
-a point as good as the best is to be expected, near to 0 where one as bad as the worst is; the last term favours points
-far from all that is known, since picks by the model alone draw the population together too early. Only ranks count: f
-and exp(f) have the same outlooks.
+The training points x_k are the best parents, then the most recent other points that were evaluated, `surrogate_size` at
+the most. The targets y_k are ranks: they fall from 1 for the best to -1 for the worst in equal steps, and tied values
+share the mean of theirs; so f and exp(f) give the same scores. The kernel s is inverse-quadratic, distances are
+measured in widths of the box, and the squared length scale l is twenty times the mean squared distance of the x_k to
+their mean: wide enough for a smooth model, with a ridge small enough to follow the points closely. A score is near 1
+where a point as good as the best is expected and near 0 where one as bad as the worst is. The last term is an
+exploration bonus for points far from all training points, without which pre-screening contracts the population too
+early.
 
-The model is renewed when a generation begins and 20 evaluations or more were made since it was renewed last. With n
-points that takes n^3 / 6 + n^2 D / 2 multiplications, an outlook n D.
+Surrogate-assisted DE with rank-based models: Jin, "Surrogate-assisted evolutionary computation", Swarm and Evolutionary
+Computation 1 (2011); the inverse-quadratic kernel and the distance bonus are those of radial-basis-function methods
+(Gutmann 2001; Regis and Shoemaker 2007).
 
-Loops from a number other than 0 run over unsigned integers: of others the compiler does not know that they are never
-negative, which Python lets mean "from the end", and it does not do several steps at once.
+The model is refitted when a generation begins and at least 20 evaluations were made since the last fit. With n points
+that takes n^3 / 6 + n^2 D / 2 multiplications, a score n D.
+
+Loops that start at a number other than 0 run over unsigned integers: of others the compiler does not know that they are
+never negative, which in Python means "from the end", and does not vectorise them.
 """
 
 from __future__ import annotations
@@ -28,29 +33,29 @@ from deddqn._jit import copy, kernel
 from deddqn.de.population_statistics import sort_by_fitness
 from deddqn.de.state import Counter, Scalar
 
-REFIT_INTERVAL = 20  # evaluations
-LENGTH_SCALE_FACTOR = 20.0  # r, in mean squared distances
+REFIT_INTERVAL = 20  # evaluations between two fits, at least
+LENGTH_SCALE_FACTOR = 20.0  # l, in mean squared distances
 RIDGE = 1e-3
 SMALLEST_LENGTH_SCALE = 1e-300
 
 
 @kernel
 def remember_recent_points(de_state):
-    """Note the points of a settled generation that will not be parents: worse trials, and the parents of the others."""
+    """Store the points of a finished generation that will not be parents: worse trials, and replaced parents."""
     counters, room = de_state.counters, de_state.recent_values.size
     if room == 0:
         return
     for i in range(counters[Counter.RECORDED]):
-        place = counters[Counter.RECENT_POINTS] % room
+        slot = counters[Counter.RECENT_POINTS] % room
         replaced = de_state.values[i] <= de_state.fitness[i]
-        copy(de_state.parents[i] if replaced else de_state.trials[i], de_state.recent_points[place])
-        de_state.recent_values[place] = de_state.fitness[i] if replaced else de_state.values[i]
+        copy(de_state.parents[i] if replaced else de_state.trials[i], de_state.recent_points[slot])
+        de_state.recent_values[slot] = de_state.fitness[i] if replaced else de_state.values[i]
         counters[Counter.RECENT_POINTS] += 1
 
 
 @kernel
 def refit_if_stale(de_state):
-    """Fit the model to the points that are known now, if this is the first look at it in a generation and it is old."""
+    """Refit the model to the training points of now, once per generation at most, if it is out of date."""
     counters = de_state.counters
     if counters[Counter.SURROGATE_CHECKED] == counters[Counter.GENERATION] + 1:
         return
@@ -69,7 +74,7 @@ def refit_if_stale(de_state):
 
 @kernel
 def gather_training_points(de_state):
-    """Write the best parents and the newest beaten points as columns, in widths of the box, and their values."""
+    """Gather the best parents and the most recent other points as columns, in widths of the box, and their values."""
     counters, order, room = de_state.counters, de_state.order, de_state.recent_values.size
     for d in range(de_state.inverse_widths.size):
         width = de_state.upper[d] - de_state.lower[d]
@@ -79,14 +84,14 @@ def gather_training_points(de_state):
         enter_training_point(de_state, k, de_state.parents[order[k]], de_state.fitness[order[k]])
     others = min(counters[Counter.RECENT_POINTS], room - parents)
     for k in range(others):
-        place = (counters[Counter.RECENT_POINTS] - 1 - k) % room
-        enter_training_point(de_state, parents + k, de_state.recent_points[place], de_state.recent_values[place])
+        slot = (counters[Counter.RECENT_POINTS] - 1 - k) % room
+        enter_training_point(de_state, parents + k, de_state.recent_points[slot], de_state.recent_values[slot])
     counters[Counter.TRAINING_POINTS] = parents + others
 
 
 @kernel
 def enter_training_point(de_state, k, point, value):
-    """Let `point` be column number `k`."""
+    """Write `point` as training point number `k`."""
     for d in range(point.size):
         de_state.training_points[d, k] = de_state.inverse_widths[d] * point[d]
     de_state.training_values[k] = value
@@ -94,7 +99,7 @@ def enter_training_point(de_state, k, point, value):
 
 @kernel
 def write_rank_targets(de_state):
-    """Write y, from 1 for the best value to -1 for the worst, where the weights will be; equal for equal values."""
+    """Write the targets y, from 1 for the best value to -1 for the worst, where the weights will be; ties are equal."""
     n_points, order, ranks = (
         de_state.counters[Counter.TRAINING_POINTS],
         de_state.training_order,
@@ -117,7 +122,7 @@ def write_rank_targets(de_state):
 
 @kernel
 def write_kernel_matrix(de_state):
-    """Write the upper triangle of S + 0.001 I, and r."""
+    """Write the upper triangle of S + 0.001 I, and l."""
     n_points, training_points, kernel_matrix = (
         de_state.counters[Counter.TRAINING_POINTS],
         de_state.training_points,
@@ -219,7 +224,7 @@ def product(a, b, first, last):
 
 @kernel
 def surrogate_score(de_state, point):
-    """What is to be expected of `point`."""
+    """The score of `point`; see the module's header."""
     n_points, squared_length_scale, squared_distances, weights = (
         de_state.counters[Counter.TRAINING_POINTS],
         de_state.scalars[Scalar.SQUARED_LENGTH_SCALE],

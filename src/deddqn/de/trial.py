@@ -24,10 +24,10 @@ def cross_over(rate, stream, parent, trial):
 
 
 @kernel
-def propose(de_state, move, i, op):
-    """Write the trial of individual `i` by operator `op`, and note the choice; `move` is the address of a move."""
+def propose(de_state, operator, i, op):
+    """Write the trial of individual `i` by operator `op`, and record the choice; `operator` is an address."""
     parent, trial = de_state.parents[i], de_state.trials[i]
     de_state.choices[i] = op
-    crossover = call_operator(move, (address_of_record(de_state), i, op))
+    crossover = call_operator(operator, (address_of_record(de_state), i, op))
     cross_over(crossover, de_state.streams[Stream.SEARCH], parent, trial)
     repair(de_state.counters[Counter.REPAIR], trial, parent, de_state.search_lower, de_state.search_upper)

@@ -1,4 +1,4 @@
-"""The compiled core: problem, search, features and policy meet in one loop, for one run or for many side by side."""
+"""The compiled core: problem, DE, features and policy meet in one loop, for one run or for many side by side."""
 
 from __future__ import annotations
 

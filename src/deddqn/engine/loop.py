@@ -1,6 +1,6 @@
-"""The loop of Algorithm 2: draw -> choose -> propose -> evaluate -> settle, the same kernels for every use.
+"""The loop of Algorithm 2: draw -> choose -> propose -> evaluate -> record, the same kernels for every use.
 
-A run is given by the address of its arena. `advance` runs it with a compiled objective; `engine.outside` offers the
+A run is given by the address of its arena. `advance` runs it with a compiled objective; `engine.stepping` offers the
 same steps to a caller who evaluates or chooses outside.
 """
 
@@ -74,7 +74,7 @@ def propose_prescreened(episode, i, op):
         links[Link.SELECT_CANDIDATE], (linked(links, Link.SETUP), core.memory, candidate_scores, stream)
     )
     if selected < 0 or selected >= candidate_scores.size:
-        raise ValueError("the policy picked a trial that was not made")
+        raise ValueError("the policy selected a candidate that was not made")
     take_candidate(de_state, i, selected)
 
 
@@ -82,7 +82,7 @@ def propose_prescreened(episode, i, op):
 def propose_pending(episode):
     """Propose what the next evaluation needs: one trial, or in deferred mode the whole generation."""
     core, de_state, _ = episode
-    counters, move = de_state.counters, core.links[Link.OPERATOR]
+    counters, operator = de_state.counters, core.links[Link.OPERATOR]
     wanted = counters[Counter.GENERATION_SIZE] if counters[Counter.DEFERRED] else counters[Counter.TOLD] + 1
     while counters[Counter.PROPOSED] < wanted:
         i = counters[Counter.PROPOSED]
@@ -92,7 +92,7 @@ def propose_pending(episode):
         if core.links[Link.CANDIDATES]:
             propose_prescreened(episode, i, op)
         else:
-            propose(de_state, move, i, op)
+            propose(de_state, operator, i, op)
         counters[Counter.PROPOSED] = i + 1
 
 
@@ -119,7 +119,7 @@ def record_evaluation(episode, i):
 
 @kernel
 def finish(episode):
-    """End the generation for the search, the history and the policy."""
+    """End the generation for the DE state, the history and the policy."""
     core, de_state, observer = episode
     links, initialised = core.links, de_state.counters[Counter.INITIALISED]
     finish_generation(de_state, links[Link.SELECTION])
@@ -137,7 +137,7 @@ def finish(episode):
 
 @kernel
 def hold_value(de_state, i, value):
-    """Keep the value of individual `i` until it is settled."""
+    """Hold the value of individual `i` until it is recorded."""
     de_state.values[i] = value
     de_state.told[i] = 1
     de_state.counters[Counter.TOLD] += 1
@@ -145,7 +145,7 @@ def hold_value(de_state, i, value):
 
 @kernel
 def record_told(episode):
-    """Settle what can be settled: at once in sequential mode, a whole generation in its order in deferred mode."""
+    """Record what can be recorded: at once in sequential mode, a whole generation in its order in deferred mode."""
     counters = episode.de_state.counters
     if counters[Counter.DEFERRED] and counters[Counter.TOLD] < counters[Counter.GENERATION_SIZE]:
         return

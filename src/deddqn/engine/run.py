@@ -62,7 +62,7 @@ class Run:
 
     @property
     def evaluations(self) -> int:
-        """Evaluations settled so far."""
+        """Evaluations recorded so far."""
         return int(self.de_state.counters[Counter.EVALUATIONS])
 
     @property
@@ -129,24 +129,24 @@ class Run:
         return self.de_state.told != 0
 
     def tell(self, i: int, value: float) -> None:
-        """Enter the value of point `i`; settle what can be settled."""
+        """Enter the value of point `i`; record what can be recorded."""
         if self.compiled:
             stepping.tell_value(self.address, i, value)
         else:
-            stepping.note_value(self.address, i, value)
-            self._settle_in_python()
+            stepping.hold_value_of(self.address, i, value)
+            self._record_in_python()
 
-    def _settle_in_python(self) -> None:
+    def _record_in_python(self) -> None:
         de_state, policy = self.de_state, self.spec.policy
         initial = not de_state.counters[Counter.INITIALISED]
-        settled = False
+        recorded = False
         while (i := int(stepping.record_next(self.address))) >= 0:
-            settled = True
+            recorded = True
             if not initial:
                 parent, trial = float(de_state.outcome[Outcome.PARENT]), float(de_state.outcome[Outcome.TRIAL])
                 best, worst = float(de_state.scalars[Scalar.F_BSF]), float(de_state.scalars[Scalar.F_WSF])
                 policy.learn(i, int(de_state.choices[i]), parent, trial, best, worst, float(self.core.rewards[i]))
-        if settled and stepping.finish_if_over(self.address) and not initial:
+        if recorded and stepping.finish_if_over(self.address) and not initial:
             policy.end_generation()
             if de_state.counters[Counter.RENUMBERED] and hasattr(policy, "renumber"):
                 policy.renumber(de_state.origin[: int(de_state.counters[Counter.POPULATION])].copy())

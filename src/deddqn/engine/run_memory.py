@@ -1,4 +1,4 @@
-"""The whole memory of one run: links to objective, policy and reward, then search, observer and their scratch."""
+"""The whole memory of one run: links to objective, policy and reward, then DE state, observer and their scratch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from deddqn.features.buffers import OBSERVER
 
 
 class Link(IntEnum):
-    """Integers that tie a run together: addresses of code and shared data (0: none), and places in the arena."""
+    """Integers that tie a run together: addresses of code and shared data (0: none), and offsets in the arena."""
 
     OBJECTIVE = 0
     DATA = 1
@@ -42,11 +42,11 @@ EPISODE = Layout(
     "episode",
     Field("links", "int", (len(Link),)),
     Field("total_reward", "float", (1,), "since the run began"),
-    Field("rewards", "float", ("NP",), "of the trials settled last"),
+    Field("rewards", "float", ("NP",), "of the latest trials"),
     Field("memory", "float", ("memory",), "of the policy in this run"),
     Field("work", "float", ("work",), "scratch of the objective"),
 )
-"""What ties a run together; search and observer follow it in the arena."""
+"""What ties a run together; DE state and observer follow it in the arena."""
 
 EPISODE_AT, DE_STATE_AT, OBSERVER_AT = EPISODE.at, DE_STATE.at, OBSERVER.at
 

@@ -44,8 +44,8 @@ class RunSpec:
 
     Parameters
     ----------
-    problem, policy, portfolio, config : what, who, from which moves, how.
-    seed, repeat : the run's place among others: streams are named by seed, problem, dimension and repeat.
+    problem, policy, portfolio, config : what, who, from which operators, how.
+    seed, repeat : the run's identity: streams are named by seed, problem, dimension and repeat.
     reward : name of the reward that the policy and the recorder are given.
     reward_setup : the constants of the reward, for rewards that have some (see `deddqn.rewards.POTENTIAL`).
     observe : compute the features even if the policy does not need them.
@@ -92,14 +92,14 @@ class RunSpec:
 
     @property
     def renumbers(self) -> bool:
-        """Whether the population may shrink or begin anew."""
+        """Whether the population may shrink or be restarted."""
         return de_state_sizes(self.portfolio, self.config, self.problem.dimension)["renumbered"] > 0
 
     @property
     def prescreens(self) -> bool:
-        """Whether the policy picks from several trials of a move."""
-        picks = isinstance(self.policy, CompiledPolicy) and self.policy.kernels.select_candidate is not None
-        return picks and self.config.n_candidates > 1
+        """Whether the policy pre-screens several candidates."""
+        selects = isinstance(self.policy, CompiledPolicy) and self.policy.kernels.select_candidate is not None
+        return selects and self.config.n_candidates > 1
 
     @property
     def memory_size(self) -> int:
@@ -110,7 +110,7 @@ class RunSpec:
 
     @property
     def state_rows(self) -> int:
-        """States that wait to be settled."""
+        """States that wait to be recorded."""
         deferred = self.config.updating == "deferred"
         return self.config.population_size if deferred and self.observed else 0
 
@@ -121,7 +121,7 @@ class RunSpec:
         return EPISODE.size(**core) + DE_STATE.size(**de_state) + OBSERVER.size(**observer)
 
     def sizes(self) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-        """The sizes of the fields of core, search and observer."""
+        """The sizes of the fields of core, DE state and observer."""
         work = self.problem.objective.work_size
         return (
             {"NP": self.config.population_size, "memory": self.memory_size, "work": work},
@@ -137,13 +137,13 @@ def write_run(spec: RunSpec, arena: np.ndarray) -> None:
     core = EPISODE.write(arena, 0, **core_sizes)
     core.links[Link.DE_STATE] = EPISODE.size(**core_sizes)
     core.links[Link.OBSERVER] = core.links[Link.DE_STATE] + DE_STATE.size(**de_state_sizes)
-    _write_search(spec, DE_STATE.write(arena, core.links[Link.DE_STATE], **de_state_sizes))
+    _write_de_state(spec, DE_STATE.write(arena, core.links[Link.DE_STATE], **de_state_sizes))
     _write_observer(spec, OBSERVER.write(arena, core.links[Link.OBSERVER], **observer_sizes_))
     bind(spec, arena)
 
 
 class Template:
-    """A run written once, to begin it many times: only the random streams of another repeat are made anew."""
+    """A run written once, to begin it many times: only the random streams of another repeat are new."""
 
     def __init__(self, spec: RunSpec) -> None:
         self.spec = spec
@@ -191,7 +191,7 @@ def _link_array(links: np.ndarray, link: Link, array: np.ndarray) -> None:
     links[link], links[link + 1] = array.ctypes.data, array.size
 
 
-def _write_search(spec: RunSpec, de_state: Record) -> None:
+def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     problem, config, counters = spec.problem, spec.config, de_state.counters
     counters[Counter.DIMENSION] = problem.dimension
     counters[Counter.ALLOCATED] = counters[Counter.POPULATION] = config.population_size

@@ -29,7 +29,7 @@ def ask_points(run):
 
 @kernel("none(int64, int64, float64)")
 def tell_value(run, i, value):
-    """Enter the value of point `i` of the generation, and settle what can be settled."""
+    """Enter the value of point `i` of the generation, and record what can be recorded."""
     episode = open_run(run)
     hold_value(episode.de_state, i, value)
     record_told(episode)
@@ -61,14 +61,14 @@ def act(run, op):
 
 
 @kernel("none(int64, int64, float64)")
-def note_value(run, i, value):
-    """Enter the value of point `i` of the generation without settling it."""
+def hold_value_of(run, i, value):
+    """Enter the value of point `i` of the generation without recording it."""
     hold_value(open_run(run).de_state, i, value)
 
 
 @kernel("int64(int64)")
 def record_next(run):
-    """Settle the next told point; return it, or -1 if none can be settled. For policies that learn in Python."""
+    """Record the next told point; return it, or -1 if none can be recorded. For policies that learn in Python."""
     episode = open_run(run)
     counters = episode.de_state.counters
     if counters[Counter.RECORDED] >= counters[Counter.TOLD]:
@@ -82,7 +82,7 @@ def record_next(run):
 
 @kernel("boolean(int64)")
 def finish_if_over(run):
-    """Finish the generation if all of it is settled; return whether it was."""
+    """Finish the generation if all of it is recorded; return whether it was."""
     episode = open_run(run)
     over = generation_is_over(episode.de_state)
     if over:
@@ -98,7 +98,7 @@ def evaluate_here(run, i):
 
 @kernel("int64(int64)")
 def evaluate_proposed(run):
-    """Evaluate the proposed point with the compiled objective and settle it; return its number."""
+    """Evaluate the proposed point with the compiled objective and record it; return its number."""
     episode = open_run(run)
     i = episode.de_state.counters[Counter.TOLD]
     hold_value(episode.de_state, i, evaluate(episode, i))

@@ -1,4 +1,4 @@
-"""Gymnasium: importing this module registers ``deddqn/DE-v0``, with a vector entry point that runs compiled lanes.
+"""Gymnasium: importing this module registers ``deddqn/DE-v0``, with a vector entry point that runs compiled runs.
 
 >>> import gymnasium
 >>> import deddqn.envs.gymnasium

@@ -49,9 +49,9 @@ f(u) < f(x), else 0. R3 = max((f(x) - f(u)) / max(f(u) - f_opt, 1e-8), 0), only 
 problem, dimension and repeat, as everywhere in this package); every further ``reset()`` is the next repeat. With
 several problems, episodes take them in cycles; every cycle is shuffled by the seed. ``options`` may hold ``problem``
 (for this episode only) and ``repeat``. The same seed, problem, repeat and actions give the same run, bit for bit, as
-`Lanes`, `minimize` and ask/tell.
+`Runs`, `minimize` and ask/tell.
 
-Lane k of a vector environment that was reset with seed s has seed s + k; with several problems the lanes draw from one
+Lane k of a vector environment that was reset with seed s has seed s + k; with several problems the runs draw from one
 shuffled order (that of the first seed), so that they are spread evenly.
 
 ## End of an episode
@@ -61,9 +61,9 @@ A step after the end raises `gymnasium.error.ResetNeeded`.
 
 ## Info
 ``problem`` (its name), ``evaluations``, ``best_value``, ``error`` (NaN where the optimum is unknown), ``best_point``
-and ``strategy_counts`` (how often every operator was applied). A vector environment gives arrays with one row per lane
+and ``strategy_counts`` (how often every operator was applied). A vector environment gives arrays with one row per run
 (``best_point`` is filled up with NaN where dimensions differ) and, in mode ``SameStep``, ``final_obs`` and
-``final_info`` for the lanes of their masks.
+``final_info`` for the runs of their masks.
 
 ## Version history
 * v0: first version (feature layout 1).

@@ -1,4 +1,4 @@
-"""Many runs of DE as one Gymnasium vector environment: all lanes step in one compiled call."""
+"""Many runs of DE as one Gymnasium vector environment: all runs step in one compiled call."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class DEVectorEnv(gym.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begin episodes in all lanes, or in those of ``options["reset_mask"]``.
+        """Begin episodes in all runs, or in those of ``options["reset_mask"]``.
 
-        Seeds and the options ``problem`` and ``repeat`` are one for all lanes (seed s means s + k for lane k) or a
+        Seeds and the options ``problem`` and ``repeat`` are one for all runs (seed s means s + k for run k) or a
         sequence with one for each.
         """
         given = check_options(options, (*OPTIONS, "reset_mask"))
@@ -68,8 +68,8 @@ class DEVectorEnv(gym.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         problems = self._problems(given.get("problem"))
         repeats = self._repeats(given.get("repeat"))
         self._seed(seed, mask)
-        lanes = np.flatnonzero(mask).tolist()
-        self._batch.begin(lanes, problems, repeats)
+        runs = np.flatnonzero(mask).tolist()
+        self._batch.begin(runs, problems, repeats)
         self._batch.observe()
         self._begun = True
         self._over[mask] = False
@@ -77,7 +77,7 @@ class DEVectorEnv(gym.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         return self._batch.states.copy(), self._infos(mask)
 
     def step(self, actions: Any) -> Steps:
-        """One operator per lane. What happens in lanes whose episode is over depends on the autoreset mode."""
+        """One operator per run. What happens in runs whose episode is over depends on the autoreset mode."""
         chosen = self._checked(actions)
         if self._any_over:
             chosen = self._begin_again(chosen)
@@ -102,17 +102,17 @@ class DEVectorEnv(gym.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             raise ResetNeeded("there are no episodes: call reset() before step()")
         given = np.asarray(actions)
         if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
-            raise ValueError(f"actions must be {self.num_envs} whole numbers, one per lane, got {actions!r}")
+            raise ValueError(f"actions must be {self.num_envs} whole numbers, one per run, got {actions!r}")
         chosen = given.astype(np.int64)
         if chosen.view(np.uint64).max() >= self._n_ops:
             raise ValueError(f"actions must lie in 0..{self._n_ops - 1}, got {actions!r}")
         return chosen
 
     def _begin_again(self, chosen: np.ndarray) -> np.ndarray:
-        """Mode NextStep: lanes that are over begin, whatever their action. Mode Disabled: they are an error."""
+        """Mode NextStep: runs that are over begin, whatever their action. Mode Disabled: they are an error."""
         over = np.flatnonzero(self._over).tolist()
         if self.autoreset_mode == AutoresetMode.DISABLED:
-            raise ResetNeeded(f"the episodes of lanes {over} are over: call reset(options={{'reset_mask': ...}}) first")
+            raise ResetNeeded(f"the episodes of runs {over} are over: call reset(options={{'reset_mask': ...}}) first")
         self._batch.begin(over)
         chosen[over] = NO_ACTION
         self._over[:] = False
@@ -127,8 +127,8 @@ class DEVectorEnv(gym.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def _final(self, ends: np.ndarray) -> dict[str, Any]:
         """Last observations and infos of the episodes that end with this step (mode SameStep)."""
         states = np.full(self.num_envs, None, dtype=object)
-        for lane in np.flatnonzero(ends).tolist():
-            states[lane] = self._batch.states[lane].copy()
+        for index in np.flatnonzero(ends).tolist():
+            states[index] = self._batch.states[index].copy()
         mask = ends.copy()
         return {"final_obs": states, "_final_obs": mask, "final_info": self._infos(mask), "_final_info": mask}
 
@@ -163,23 +163,23 @@ class DEVectorEnv(gym.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def _each_lane(self, option: str, given: Any) -> list[Any]:
         values = list(given)
         if len(values) != self.num_envs:
-            raise ValueError(f"options[{option!r}] must be one, or {self.num_envs} for the lanes, got {len(values)}")
+            raise ValueError(f"options[{option!r}] must be one, or {self.num_envs} for the runs, got {len(values)}")
         return values
 
     def _seed(self, seed: Any, mask: np.ndarray) -> None:
         if isinstance(seed, Sequence | np.ndarray):
             seeds = [None if one is None else int(one) for one in seed]
             if len(seeds) != self.num_envs:
-                raise ValueError(f"seed must be one, or {self.num_envs} for the lanes, got {len(seeds)}")
+                raise ValueError(f"seed must be one, or {self.num_envs} for the runs, got {len(seeds)}")
         elif seed is not None:
             check_whole_number("seed", seed, 0)
             super().reset(seed=int(seed))
-            seeds = [int(seed) + lane for lane in range(self.num_envs)]
+            seeds = [int(seed) + index for index in range(self.num_envs)]
         else:
             seeds = [None] * self.num_envs
-        if not self._begun:  # lanes that were never seeded
+        if not self._begun:  # runs that were never seeded
             chance = int(self.np_random_seed or 0)
-            seeds = [chance + lane if one is None else one for lane, one in enumerate(seeds)]
+            seeds = [chance + index if one is None else one for index, one in enumerate(seeds)]
         self._batch.seed([one if begins else None for one, begins in zip(seeds, mask, strict=True)])
 
 

@@ -9,7 +9,7 @@ from deddqn.engine.run_memory import open_run
 from deddqn.engine.stepping import evaluate_proposed
 from deddqn.engine.vectorized_kernels import next_run
 from deddqn.policies.mlp import forward
-from deddqn.policies.softmax import BLIND, FACT, write_inputs
+from deddqn.policies.softmax import BLIND, INPUT, write_inputs
 
 SEE_SIGNATURE = "int64(float64[::1], float64[::1], int64, int64, float64[::1])"
 """see(memory, features, n_ops, i, inputs) -> whether the decision rests on the inputs, which it writes"""
@@ -37,7 +37,7 @@ def see_inputs(memory, features, n_ops, i, inputs):
     """A softmax policy sees its facts, unless no finite value is known yet: then it draws blindly."""
     write_inputs(memory, features, n_ops, i)
     for k in range(inputs.size):
-        inputs[k] = memory[FACT + k]
+        inputs[k] = memory[INPUT + k]
     return 0 if memory[BLIND] != 0.0 else 1
 
 

@@ -33,7 +33,7 @@ OBSERVER = Layout(
     Field("window_metrics", "float", ("W", METRICS), "OM_1..OM_4"),
     Field("window_value", "float", ("W",), "f(u)"),
     Field("scratch", "float", (3, "4K")),
-    Field("states", "float", ("rows", "features"), "of the trials that are not settled yet"),
+    Field("states", "float", ("rows", "features"), "of the trials that are not recorded yet"),
 )
 """The memory of an observer: the features, `slots` generations (gen finished ones and the current), a window of W."""
 

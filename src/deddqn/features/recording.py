@@ -1,4 +1,4 @@
-"""Outcomes: what history and window learn from settled trials, by kernels that the loop calls by address.
+"""Recording: what history and window take from evaluated trials, by kernels that the loop calls by address.
 
 A run in which nobody reads rows 20-99 of Table 1 does without, and does not compile them.
 """
@@ -12,7 +12,7 @@ from deddqn.features.history import finish_history, metrics_of, note_application
 from deddqn.features.window import enter_window
 
 RECORD_SIGNATURE = "int64(int64, int64, int64)"
-"""note(address of the search, address of the observer, operator) -> 0"""
+"""record(address of the DE state, address of the observer, operator) -> 0"""
 END_RECORD_SIGNATURE = "int64(int64)"
 """finish(address of the observer) -> 0"""
 
@@ -22,7 +22,7 @@ DE_STATE_AT, OBSERVER_AT = DE_STATE.at, OBSERVER.at
 
 @kernel(RECORD_SIGNATURE)
 def record_application(de_state, address, op):
-    """Enter the trial settled last, which operator `op` made."""
+    """Record the latest trial, which operator `op` made."""
     outcome, observer = DE_STATE_AT(de_state).outcome, OBSERVER_AT(address)
     metrics = metrics_of(outcome)
     note_application(observer, op, metrics)

@@ -45,19 +45,19 @@ def _write_sums(observer):
 
 @kernel
 def enter_window(observer, op, metrics, value):
-    """Enter an improved offspring: it fills a free place, or replaces the oldest of its operator, or the worst."""
+    """Enter an improved offspring: it fills a free slot, or replaces the oldest of its operator, or the worst."""
     tallies = observer.tallies
     if tallies[Tally.IN_WINDOW] < observer.window_op.size:
-        place = tallies[Tally.IN_WINDOW]
+        slot = tallies[Tally.IN_WINDOW]
         tallies[Tally.IN_WINDOW] += 1
     else:
-        place = _oldest_of(observer, op)
-        if place < 0:
-            place = _worst(observer)
-    observer.window_op[place] = op
-    observer.window_entry[place] = tallies[Tally.ENTERED]
-    observer.window_value[place] = value
+        slot = _oldest_of(observer, op)
+        if slot < 0:
+            slot = _worst(observer)
+    observer.window_op[slot] = op
+    observer.window_entry[slot] = tallies[Tally.ENTERED]
+    observer.window_value[slot] = value
     for m in range(METRICS):
-        observer.window_metrics[place, m] = metrics[m]
+        observer.window_metrics[slot, m] = metrics[m]
     tallies[Tally.ENTERED] += 1
     _write_sums(observer)

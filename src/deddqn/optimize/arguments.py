@@ -114,18 +114,18 @@ def check_start(x0: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray | N
 
 
 def initial_population(
-    init: Any, size: int, lower: np.ndarray, upper: np.ndarray, place: tuple[int, str]
+    init: Any, size: int, lower: np.ndarray, upper: np.ndarray, seeding: tuple[int, str]
 ) -> np.ndarray | None:
     """The initial population for `init`, None for the uniform one that the engine draws itself.
 
-    `place` is (seed, name): designs take their random numbers from the run's init stream.
+    `seeding` is (seed, name): designs take their random numbers from the run's init stream.
     """
     if isinstance(init, str):
         if init not in INITS:
             raise choice_error("init", init, INITS)
         if init == "uniform":
             return None
-        return np.clip(lower + _design(init, size, lower.size, place) * (upper - lower), lower, upper)
+        return np.clip(lower + _design(init, size, lower.size, seeding) * (upper - lower), lower, upper)
     return init_array(init, lower, upper)
 
 
@@ -144,10 +144,10 @@ def init_array(init: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     return population
 
 
-def _design(init: str, size: int, dimension: int, place: tuple[int, str]) -> np.ndarray:
+def _design(init: str, size: int, dimension: int, seeding: tuple[int, str]) -> np.ndarray:
     from scipy.stats import qmc
 
-    words = streams_at(*place, dimension)[Stream.INIT]
+    words = streams_at(*seeding, dimension)[Stream.INIT]
     generator = np.random.default_rng([int(word) for word in words])
     if init == "latinhypercube":
         design: np.ndarray = qmc.LatinHypercube(dimension, rng=generator).random(size)
@@ -170,14 +170,14 @@ def choose_policy(policy: Any, portfolio: Any, scale: Any, crossover: Any) -> tu
     chosen = known_policy(policy if policy is not None else best_policy())
     own = getattr(chosen, "portfolio", None)
     if portfolio is not None:
-        moves = portfolio_of(portfolio, constants)
-        if policy is None and own is not None and [e.strategy for e in own] != [e.strategy for e in moves]:
+        operators = portfolio_of(portfolio, constants)
+        if policy is None and own is not None and [e.strategy for e in own] != [e.strategy for e in operators]:
             chosen = load_policy("random")
     elif own is not None:
-        moves = Portfolio(entry.with_constants(**constants) for entry in own)
+        operators = Portfolio(entry.with_constants(**constants) for entry in own)
     else:
-        moves = paper_portfolio(**constants)
-    return chosen, moves
+        operators = paper_portfolio(**constants)
+    return chosen, operators
 
 
 def population_of(size: Any, init: Any, policy: Policy, evaluations: int, final: Any = None) -> int:

@@ -55,17 +55,17 @@ def minimize(
     polish: bool = False,
     disp: bool = False,
 ) -> OptimizeResult:
-    """Minimise a black-box function over a box with Differential Evolution, its moves chosen by a policy.
+    """Minimise a black-box function over a box with Differential Evolution, its operators chosen by a policy.
 
     Parameters
     ----------
     fun : ``fun(x, *args) -> float`` with x of shape (D,). A numba-jitted function runs inside of the compiled
         loop. Also a `Problem`, whose bounds are then taken.
     bounds : (lower, upper) pairs, or scipy's ``Bounds``; finite.
-    policy : who chooses the moves: a name (see ``deddqn policies``), the path of a policy file, or an object with
+    policy : who chooses the operators: a name (see ``deddqn policies``), the path of a policy file, or an object with
         the methods of `deddqn.policies.Policy`. The best shipped policy by default.
-    portfolio : the moves to choose from: strategy names, (strategy, F, CR), or (strategy, F, CR, adapts); or "paper"
-        or "extended". The policy's own by default.
+    portfolio : the operators to choose from: strategy names, (strategy, F, CR), or (strategy, F, CR, adapts); or
+        "paper" or "extended". The policy's own by default.
     maxfun : the most evaluations, exactly respected; the initial population counts.
     maxiter : the most generations.
     maxtime : seconds after which no further evaluation begins (with vectorized or a map-like: no generation);
@@ -77,12 +77,12 @@ def minimize(
     final_population : let the population shrink linearly over `maxfun` to this size.
     repair : "clip", "reflect" or "midpoint", for coordinates that leave the bounds; by default the policy's own way.
     updating : "sequential" (the default) or "deferred", which vectorised and parallel functions need (and get).
-    restart_tolerance : begin anew with another population when values and coordinates are this close together,
+    restart_tolerance : restart with another population when values and coordinates are this close together,
         relative to the range of all values and to the bounds; 0 never does. The policy's own by default.
-    restart_reserve : the last share of `maxfun`, for which the search returns to the best population that a restart
-        replaced. Then a restart is made only if as much is left before the reserve as the population has lived.
-    foresight : make so many trials of a chosen move, and evaluate the one that the policy picks; for policies that
-        pick (the searched ones). The policy's own number by default, else 1.
+    restart_final_fraction : the last share of `maxfun`, for which the search returns to the best population that a
+        restart replaced. Then a restart is made only if as much is left before the reserve as the population has lived.
+    n_candidates : candidates per trial, of which a surrogate model pre-screens the one to evaluate; for policies that
+        pre-screen (the softmax ones). The policy's own number by default, else 1.
     vectorized : `fun` takes (D, S) and returns (S,), as in scipy.
     workers : number of processes (-1: all cores), or a map-like. The result does not depend on it.
     x0 : a point to include in the initial population.

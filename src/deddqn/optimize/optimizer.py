@@ -106,7 +106,7 @@ class Optimizer:
     ) -> None:
         problem = bounds if isinstance(bounds, Problem) else Problem.box(*split_bounds(bounds))
         box = (problem.lower, problem.upper)
-        chosen, moves = choose_policy(policy, portfolio, scale, crossover)
+        chosen, operators = choose_policy(policy, portfolio, scale, crossover)
         evaluations = whole_number("maxfun", maxfun, 1)
         size = population_of(population_size, init, chosen, evaluations, final_population)
         if not isinstance(init, str):
@@ -126,7 +126,7 @@ class Optimizer:
         if restart_tolerance is not None:
             given["restart_tolerance"] = number("restart_tolerance", restart_tolerance, 0.0)
         elif self._limits.tol > 0.0 or self._limits.atol > 0.0:
-            given["restart_tolerance"] = 0.0  # who wants to stop at convergence does not want to begin anew there
+            given["restart_tolerance"] = 0.0  # who wants to stop at convergence does not want a restart there
         if restart_final_fraction is not None:
             given["restart_final_fraction"] = number("restart_final_fraction", restart_final_fraction, 0.0)
         if n_candidates is not None:
@@ -140,10 +140,10 @@ class Optimizer:
             target_value=-np.inf if self._limits.ftarget is None else self._limits.ftarget,
         )
         root = root_seed(rng, seed)
-        spec = RunSpec(problem=problem, policy=chosen, portfolio=moves, config=config, seed=root)
+        spec = RunSpec(problem=problem, policy=chosen, portfolio=operators, config=config, seed=root)
         start = check_start(x0, *box)
-        place = (root, problem.seed_name)
-        self._adopt(Run(spec, initial_population(init, size, *box, place)), History() if keep_history else None)
+        seeding = (root, problem.seed_name)
+        self._adopt(Run(spec, initial_population(init, size, *box, seeding)), History() if keep_history else None)
         if start is not None:
             self._run.de_state.parents[0] = start
 
@@ -236,9 +236,9 @@ class Optimizer:
     # Stopping and results
 
     def stop(self) -> dict[str, str]:
-        """Why the search is over, as {reason: message}; empty while it goes on.
+        """Why the search is over, as {reason: message}; empty while it continues.
 
-        That a callback, the clock or Ctrl-C ended `optimize` counts until the search goes on or is loaded again.
+        That a callback, the clock or Ctrl-C ended `optimize` counts until the search continues or is loaded again.
         """
         de_state, limits = self._run.de_state, self._limits
         reasons = set(self._reasons)

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
-LARGE = 1e300  # what L-BFGS-B is told where there is no finite value
+LARGE = 1e300  # what L-BFGS-B gets where there is no finite value
 
 
 class _Enough(Exception):

@@ -42,7 +42,7 @@ def write_policy_file(
     """
     from safetensors.numpy import save_file
 
-    facts = {
+    header = {
         "format": FORMAT,
         "kind": kind,
         "name": name,
@@ -52,18 +52,18 @@ def write_policy_file(
         "provenance": provenance or {},
     }
     if de:
-        facts["de"] = check_own(de)
+        header["de"] = check_own(de)
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        save_file(tensors, temporary, metadata={"deddqn": json.dumps(facts)})
+        save_file(tensors, temporary, metadata={"deddqn": json.dumps(header)})
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def read_policy_file(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The tensors and the facts of a policy file."""
+    """The tensors and the header of a policy file."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -79,15 +79,15 @@ def read_policy_file(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray
 
 def _read_facts(path: str | os.PathLike[str], metadata: dict[str, str]) -> dict[str, Any]:
     try:
-        facts: dict[str, Any] = json.loads(metadata["deddqn"])
+        header: dict[str, Any] = json.loads(metadata["deddqn"])
     except (KeyError, json.JSONDecodeError):
         raise PolicyFileError(f"{path} has no deddqn metadata: it is not a policy file") from None
-    if not isinstance(facts, dict):
+    if not isinstance(header, dict):
         raise PolicyFileError(f"{path} has no deddqn metadata: it is not a policy file")
-    if facts.get("format") != FORMAT:
-        raise PolicyFileError(f"{path} has format {facts.get('format')!r}, this version reads {FORMAT!r}")
-    if facts.get("layout_version") != LAYOUT_VERSION:
+    if header.get("format") != FORMAT:
+        raise PolicyFileError(f"{path} has format {header.get('format')!r}, this version reads {FORMAT!r}")
+    if header.get("layout_version") != LAYOUT_VERSION:
         raise PolicyFileError(
-            f"{path} was made for feature layout {facts.get('layout_version')}, this version has {LAYOUT_VERSION}"
+            f"{path} was made for feature layout {header.get('layout_version')}, this version has {LAYOUT_VERSION}"
         )
-    return facts
+    return header

@@ -11,13 +11,13 @@ kernel             signature
 ``renumber``       ``(setup, memory, origin) -> 0``
 =================  ==========================================================================================
 
-`setup` holds what the policy was made with (shared by all runs, never written), `memory` what it learned in this
-run, `stream` is the run's policy stream. `f_bsf` and `f_wsf` are the best and worst values after the trial.
-`pick` follows `choose` where several trials of a move are made (``foresight`` of `DEConfig`); `outlook` says what is to
-be expected of each: about 1 is as good as the best point known, about 0 as bad as the worst, and more far from all
-that is known (`de.outlook`). A policy without `pick` gets one trial.
-`renumber` follows `end_generation` when the population has shrunk or begins anew: individual k of the next generation
-had the number ``origin[k]`` before, or is new where that is -1. Policies that remember individuals need it.
+`setup` holds what the policy was made with (shared by all runs, never written), `memory` what it learned in this run,
+`stream` is the run's policy stream. `f_bsf` and `f_wsf` are the best and worst values after the trial.
+`select_candidate` follows `choose` where several candidates of an operator are made (``n_candidates`` of `DEConfig`);
+`scores` are those of the surrogate: about 1 is as good as the best point known, about 0 as bad as the worst, and more
+far from all training points (`deddqn.de.surrogate`). A policy without `select_candidate` gets one trial. `renumber`
+follows `end_generation` when the population has shrunk or was restarted: individual k of the next generation had the
+number ``origin[k]`` before, or is new where that is -1. Policies that remember individuals need it.
 """
 
 from __future__ import annotations

@@ -67,11 +67,11 @@ def memory_size(setup: np.ndarray) -> int:
 
 
 @kernel(numeric=True)
-def _active(inputs, places):
-    """List the places of the non-zero inputs (about half of them after a ReLU); return how many there are."""
+def _active(inputs, indices):
+    """List the indices of the non-zero inputs (about half of them after a ReLU); return how many there are."""
     found = 0
     for j in range(inputs.size):
-        places[found] = j
+        indices[found] = j
         found += 1 if inputs[j] != 0.0 else 0
     return found
 
@@ -82,7 +82,7 @@ def forward(setup, memory, features):
     n_layers = np.int64(setup[N_LAYERS])
     room = memory.size // 3  # one buffer of activations holds twice as many float32
     front, back = memory.ctypes.data, memory.ctypes.data + 8 * room
-    places = small_integers_at(memory.ctypes.data + 16 * room, (2 * room,))
+    indices = small_integers_at(memory.ctypes.data + 16 * room, (2 * room,))
     inputs = floats_at(front, (features.size,))
     for j in range(features.size):
         inputs[j] = np.float32(features[j])
@@ -91,8 +91,8 @@ def forward(setup, memory, features):
         width = padded(np.int64(setup[WIDTHS + layer + 1]))
         n_in = np.int64(setup[WIDTHS + layer])
         inputs, outputs = floats_at(front, (n_in,)), floats_at(back, (width,))
-        found = _active(inputs, places)
-        weighted_rows(floats_at(weights, (1 + n_in, width)), inputs, places, found, outputs)
+        found = _active(inputs, indices)
+        weighted_rows(floats_at(weights, (1 + n_in, width)), inputs, indices, found, outputs)
         if layer < n_layers - 1:
             for o in range(width):
                 outputs[o] = max(outputs[o], np.float32(0.0))

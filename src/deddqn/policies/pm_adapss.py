@@ -81,8 +81,8 @@ def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
     """Enter an application into the window of its operator."""
     window = np.int64(setup[Setting.WINDOW])
     counter = block(memory, Block.APPLICATIONS) + op
-    place = block(memory, Block.END) + op * window + np.int64(memory[counter]) % window
-    memory[place] = relative_improvement(f_parent, f_trial, f_bsf, f_wsf)
+    slot = block(memory, Block.END) + op * window + np.int64(memory[counter]) % window
+    memory[slot] = relative_improvement(f_parent, f_trial, f_bsf, f_wsf)
     memory[counter] += 1.0
     return 0
 
@@ -93,8 +93,8 @@ def mean_improvement(memory, op, window):
     filled = min(np.int64(memory[block(memory, Block.APPLICATIONS) + op]), window)
     first = block(memory, Block.END) + op * window
     total = 0.0
-    for place in range(first, first + filled):
-        total += memory[place]
+    for slot in range(first, first + filled):
+        total += memory[slot]
     return total / filled if filled else 0.0
 
 

@@ -19,7 +19,7 @@ class Policy(Protocol):
     ``reset`` once per run; then for every individual ``choose`` (the number of an operator of the portfolio) and,
     once the trial is evaluated, ``learn``; and ``end_generation`` after replacement. `features` is the state of
     Table 1, or an empty array when ``needs_features`` is False. A policy that remembers individuals by their number
-    may have a method ``renumber(origin)`` too: where the population has shrunk or begins anew, it follows
+    may have a method ``renumber(origin)`` too: where the population has shrunk or was restarted, it follows
     ``end_generation``, and individual k had the number ``origin[k]`` before (-1: it is new).
     """
 

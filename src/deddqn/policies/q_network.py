@@ -110,31 +110,31 @@ def save_policy(
 
 def load_policy_file(path: str | os.PathLike[str]) -> CompiledPolicy:
     """Read a policy file of any kind; a wrong, truncated or non-finite one is refused with the reason."""
-    tensors, facts = read_policy_file(path)
-    kind = facts.get("kind", KIND)
+    tensors, header = read_policy_file(path)
+    kind = header.get("kind", KIND)
     if kind not in _KINDS:
         raise PolicyFileError(f"{path} holds a policy of kind {kind!r}, this version knows {', '.join(_KINDS)}")
     try:
         return _KINDS[kind](
             tensors,
-            name=facts["name"],
-            portfolio=Portfolio(tuple(entry) for entry in facts["portfolio"]),
-            max_dimension=int(facts["max_dimension"]),
-            metadata=facts,
-            de=facts.get("de"),
+            name=header["name"],
+            portfolio=Portfolio(tuple(entry) for entry in header["portfolio"]),
+            max_dimension=int(header["max_dimension"]),
+            metadata=header,
+            de=header.get("de"),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise PolicyFileError(f"{path}: {error}") from error
 
 
-def _network_from(tensors: dict[str, np.ndarray], **facts: Any) -> CompiledPolicy:
+def _network_from(tensors: dict[str, np.ndarray], **header: Any) -> CompiledPolicy:
     depth = sum(key.endswith(".weight") for key in tensors)
     try:
         weights = [tensors[f"layers.{k}.weight"] for k in range(depth)]
         biases = [tensors[f"layers.{k}.bias"] for k in range(depth)]
     except KeyError as error:
         raise PolicyFileError(f"the file has no tensor {error}") from None
-    return network_policy(weights, biases, **facts)
+    return network_policy(weights, biases, **header)
 
 
 _KINDS: dict[str, Callable[..., CompiledPolicy]] = {KIND: _network_from, softmax.KIND: softmax.from_tensors}

@@ -1,7 +1,8 @@
-"""A policy that draws the operator with probabilities from a linear softmax of facts about the search.
+"""A policy that draws the operator with probabilities from a linear softmax of inputs that describe the state of the
+run.
 
 ========================  ==============================================================================
-fact                      from
+input                     from
 ========================  ==============================================================================
 constant                  1
 progress, its square      t / FE^max (Table 1 row 4)
@@ -14,7 +15,7 @@ dimension                 D / dim^max (row 5)
 
 Rank, diversity and success are kept by the policy itself, from what every policy is handed: the features, and in
 `learn` the values of parent and trial. In the first generation they are 0.5, 0 and 0.5. While no finite value is known,
-there are no facts, and any operator is drawn.
+there are no inputs, and any operator is drawn.
 
 Where several candidates are made (pre-screening), the one with the highest surrogate score is selected with the
 probability 1 / (1 + exp(-gate . inputs)), else the first. A policy without a gate always selects the highest.
@@ -60,10 +61,10 @@ DIVERSITY_UNIT = 0.1  # one decade is about a quarter
 LARGEST_EXPONENT = 700.0
 
 # The setup: the weights of every operator, then those of prescreening_gate, or none
-# The memory: slots, the facts, then K scores, then NP ranks, NP values and NP indices to sort
-DIVERSITY, SUCCESS, FIRST_DISTANCE, DISTANCE_SUM, DECIDED, IMPROVED, SETTLED, POPULATION, OPERATORS, BLIND = range(10)
-FACT = 10
-SLOTS = FACT + N_INPUTS
+# The memory: slots, the inputs, then K scores, then NP ranks, NP values and NP indices to sort
+DIVERSITY, SUCCESS, FIRST_DISTANCE, DISTANCE_SUM, DECIDED, IMPROVED, RECORDED, POPULATION, OPERATORS, BLIND = range(10)
+INPUT = 10
+SLOTS = INPUT + N_INPUTS
 
 
 def memory_size(n_ops: int, n_pop: int) -> int:
@@ -83,31 +84,31 @@ def reset(setup, memory, n_ops, n_pop):
 
 @kernel
 def write_inputs(memory, features, n_ops, i):
-    """Write what the decision for individual `i` rests on, in the order of `FACTS`, to ``memory[FACT:SLOTS]``."""
+    """Write what the decision for individual `i` rests on, in the order of `FACTS`, to ``memory[INPUT:SLOTS]``."""
     progress = 1.0 - features[BUDGET]
     stagnation = features[STAGNATION]
-    memory[FACT] = 1.0
-    memory[FACT + 1] = progress
-    memory[FACT + 2] = progress * progress
-    memory[FACT + 3] = stagnation / (stagnation + HALF_STAGNATION)
-    memory[FACT + 4] = memory[SLOTS + n_ops + i]
-    memory[FACT + 5] = memory[DIVERSITY]
-    memory[FACT + 6] = memory[SUCCESS]
-    memory[FACT + 7] = features[DIMENSION]
+    memory[INPUT] = 1.0
+    memory[INPUT + 1] = progress
+    memory[INPUT + 2] = progress * progress
+    memory[INPUT + 3] = stagnation / (stagnation + HALF_STAGNATION)
+    memory[INPUT + 4] = memory[SLOTS + n_ops + i]
+    memory[INPUT + 5] = memory[DIVERSITY]
+    memory[INPUT + 6] = memory[SUCCESS]
+    memory[INPUT + 7] = features[DIMENSION]
 
 
 @kernel
 def sum_facts(setup, row, memory):
-    """The facts, weighted with row number `row` of the setup."""
+    """The inputs, weighted with row number `row` of the setup."""
     total = 0.0
     for j in range(N_INPUTS):
-        total += setup[row * N_INPUTS + j] * memory[FACT + j]
+        total += setup[row * N_INPUTS + j] * memory[INPUT + j]
     return total
 
 
 @kernel(CHOOSE_SIGNATURE)
 def choose(setup, memory, features, stream, n_ops, i):
-    """Draw an operator with probability proportional to exp(weights . facts). Notes the donors' distances."""
+    """Draw an operator with probability proportional to exp(weights . inputs). Records the donors' distances."""
     for k in range(DONORS):
         memory[DISTANCE_SUM] += features[DISTANCE + k]
     memory[DECIDED] += 1.0
@@ -132,8 +133,8 @@ def choose(setup, memory, features, stream, n_ops, i):
 
 @kernel(SELECT_CANDIDATE_SIGNATURE)
 def select_candidate(setup, memory, candidate_scores, stream):
-    """The trial with the highest outlook if it is trusted, else the first; so is it while no value was finite."""
-    if memory[BLIND] != 0.0 or not is_trusted(setup, memory, stream):
+    """The candidate with the highest score if the gate opens, else the first; also while no value was finite."""
+    if memory[BLIND] != 0.0 or not gate_opens(setup, memory, stream):
         return 0
     best = 0
     for k in range(1, candidate_scores.size):
@@ -143,8 +144,8 @@ def select_candidate(setup, memory, candidate_scores, stream):
 
 
 @kernel
-def is_trusted(setup, memory, stream):
-    """Whether outlooks count for this decision; no number is drawn where they always do."""
+def gate_opens(setup, memory, stream):
+    """Whether the gate opens for this decision; no random number is drawn where it always does."""
     n_ops = np.int64(memory[OPERATORS])
     if setup.size == n_ops * N_INPUTS:
         return True
@@ -156,7 +157,7 @@ def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
     """Note which value individual `i` has after replacement."""
     n_pop, n_ops = np.int64(memory[POPULATION]), np.int64(memory[OPERATORS])
     memory[SLOTS + n_ops + n_pop + i] = f_trial if f_trial <= f_parent else f_parent
-    memory[SETTLED] += 1.0
+    memory[RECORDED] += 1.0
     memory[BLIND] = 1.0 if f_bsf == math.inf else 0.0
     memory[IMPROVED] += 1.0 if f_trial < f_parent else 0.0
     return 0
@@ -166,17 +167,17 @@ def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
 def end_generation(setup, memory):
     """Rank the parents, and renew diversity and success."""
     n_pop, n_ops = np.int64(memory[POPULATION]), np.int64(memory[OPERATORS])
-    settled = np.int64(memory[SETTLED])
-    if settled == 0:
+    recorded = np.int64(memory[RECORDED])
+    if recorded == 0:
         return 0
     distance = memory[DISTANCE_SUM] / (DONORS * memory[DECIDED])
     if memory[FIRST_DISTANCE] == 0.0:
         memory[FIRST_DISTANCE] = max(distance, SMALLEST_DIVERSITY)
     relative = max(distance / memory[FIRST_DISTANCE], SMALLEST_DIVERSITY)
     memory[DIVERSITY] = DIVERSITY_UNIT * math.log(relative)
-    memory[SUCCESS] = memory[IMPROVED] / settled
-    memory[DISTANCE_SUM] = memory[DECIDED] = memory[IMPROVED] = memory[SETTLED] = 0.0
-    if settled == n_pop:  # a truncated generation is the last one
+    memory[SUCCESS] = memory[IMPROVED] / recorded
+    memory[DISTANCE_SUM] = memory[DECIDED] = memory[IMPROVED] = memory[RECORDED] = 0.0
+    if recorded == n_pop:  # a truncated generation is the last one
         rank_individuals(memory, n_ops, n_pop)
     return 0
 
@@ -213,13 +214,13 @@ def renumber(setup, memory, origin):
 
 
 def weights_of(policy: CompiledPolicy) -> np.ndarray:
-    """(operators, facts): the weights that a softmax policy was made with."""
+    """(operators, inputs): the weights that a softmax policy was made with."""
     n_ops = len(policy.portfolio or PAPER)
     return policy.setup[: n_ops * N_INPUTS].reshape(n_ops, N_INPUTS).copy()
 
 
 def prescreening_gate_of(policy: CompiledPolicy) -> np.ndarray | None:
-    """(facts,): the weights of its prescreening_gate, None where it has none."""
+    """(inputs,): the weights of its gate, None where it has none."""
     prescreening_gate = policy.setup[len(policy.portfolio or PAPER) * N_INPUTS :]
     return prescreening_gate.copy() if prescreening_gate.size else None
 
@@ -236,10 +237,10 @@ def softmax_policy(
 ) -> CompiledPolicy:
     """The policy with these weights (operators, inputs) and gate (inputs,); inputs without a column count nothing."""
     rows = len(portfolio)
-    table = _with_all_facts("weights", np.asarray(weights, dtype=np.float64), f"a row per operator ({rows})", rows)
+    table = _with_all_inputs("weights", np.asarray(weights, dtype=np.float64), f"a row per operator ({rows})", rows)
     if prescreening_gate is not None:
         row = np.atleast_2d(np.asarray(prescreening_gate, dtype=np.float64))
-        table = np.vstack([table, _with_all_facts("prescreening_gate", row, "one row", 1)])
+        table = np.vstack([table, _with_all_inputs("prescreening_gate", row, "one row", 1)])
     return CompiledPolicy(
         name,
         PolicyKernels(choose, reset, learn, end_generation, renumber, select_candidate),
@@ -254,8 +255,8 @@ def softmax_policy(
     )
 
 
-def _with_all_facts(name: str, given: np.ndarray, shape: str, rows: int) -> np.ndarray:
-    """The table with zeros for the facts that it does not have, or the error for a wrong one."""
+def _with_all_inputs(name: str, given: np.ndarray, shape: str, rows: int) -> np.ndarray:
+    """The table with zeros for the inputs that it does not have, or the error for a wrong one."""
     if given.ndim != 2 or given.shape[0] != rows or not 1 <= given.shape[1] <= N_INPUTS:
         raise PolicyFileError(f"{name} must have {shape} and at most {N_INPUTS} columns, got {given.shape}")
     if not np.isfinite(given).all():
@@ -293,8 +294,8 @@ def save_softmax(
     )
 
 
-def from_tensors(tensors: dict[str, np.ndarray], **facts: Any) -> CompiledPolicy:
+def from_tensors(tensors: dict[str, np.ndarray], **header: Any) -> CompiledPolicy:
     """The policy of a file."""
     if "weights" not in tensors:
         raise PolicyFileError("the file has no tensor 'weights'")
-    return softmax_policy(tensors["weights"], prescreening_gate=tensors.get("prescreening_gate"), **facts)
+    return softmax_policy(tensors["weights"], prescreening_gate=tensors.get("prescreening_gate"), **header)

@@ -14,14 +14,14 @@ _WIDE, _MIDDLE = 13, 4  # 13 vectors hold a layer of 100 and leave registers for
 
 
 @kernel
-def weighted_rows(rows, inputs, places, found, outputs):
-    """outputs = rows[0] + sum of inputs[j] * rows[1 + j] over the first `found` j in `places`.
+def weighted_rows(rows, inputs, indices, found, outputs):
+    """outputs = rows[0] + sum of inputs[j] * rows[1 + j] over the first `found` j in `indices`.
 
-    All arrays are float32 (`places` int32); ``outputs.size`` is the width of `rows`, a multiple of 8.
+    All arrays are float32 (`indices` int32); ``outputs.size`` is the width of `rows`, a multiple of 8.
     """
     row_bytes = 4 * outputs.size
     source, target, left = rows.ctypes.data, outputs.ctypes.data, outputs.size // FLOATS
-    x, p = inputs.ctypes.data, places.ctypes.data
+    x, p = inputs.ctypes.data, indices.ctypes.data
     while left >= _WIDE:
         _add_13(source, row_bytes, x, p, found, target)
         source, target, left = source + _WIDE * VECTOR_BYTES, target + _WIDE * VECTOR_BYTES, left - _WIDE

@@ -111,7 +111,7 @@ class Problem:
         return self.name.split("/d")[0]
 
     def seed_noise(self, seed: int) -> None:
-        """Start the noise of direct calls anew (runs have their own noise stream)."""
+        """Restart the noise of direct calls (runs have their own noise stream)."""
         self._noise = np.random.default_rng(seed)
 
     def __call__(self, x: np.ndarray | Sequence[float]) -> Any:
