@@ -50,7 +50,7 @@ def real_network(seed: int = 1) -> CompiledPolicy:
 
 
 def beyond_spec(dimension: int) -> RunSpec:
-    """The search beyond the paper: `ddqn-x` with its own moves and settings, foresight among them."""
+    """The search beyond the paper: `ddqn-x` with its own moves and settings, prescreening among them."""
     problem, policy = Problem.from_function(rastrigin, [(-5.0, 5.0)] * dimension), load_policy("softmax-x")
     assert isinstance(policy, CompiledPolicy) and policy.portfolio is not None
     return RunSpec(problem=problem, policy=policy, portfolio=policy.portfolio, config=config_for(policy.de))

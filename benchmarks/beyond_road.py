@@ -51,7 +51,7 @@ LAST: tuple[dict[str, Any], ...] = ({}, {"n_candidates": 1}, {"restart_tolerance
 CMA_WEIGHTS = (-4.0, -3.0, -2.0, -1.0)
 """How much less than rand-to-pbest/1 the move cma counts where it is added."""
 TRUST = (0.0, 0.3, 0.5)
-"""Shares of the budget from which on the highest outlook is picked; `ddqn-x` picks it from 0.15 on."""
+"""Shares of the budget from which on the highest score is picked; `ddqn-x` picks it from 0.15 on."""
 WITHOUT = (("rank",), ("success", "stagnation", "diversity"), ("progress", "progress squared"))
 USUAL = {"rank": 0.5, "success": 0.2, "stagnation": 0.2, "diversity": -0.2, "progress": 0.5, "progress squared": 1 / 3}
 """What a fact counts where a policy must do without it: about its mean."""
@@ -114,7 +114,7 @@ def with_cma(policy: CompiledPolicy, constant: float) -> CompiledPolicy:
 
 
 def trusting_from(policy: CompiledPolicy, progress: float) -> CompiledPolicy:
-    """The policy that picks the highest outlook when this share of the budget is used."""
+    """The policy that picks the highest score when this share of the budget is used."""
     prescreening_gate = np.zeros(len(INPUTS))
     prescreening_gate[0], prescreening_gate[INPUTS.index("progress")] = -40.0 * progress, 40.0
     return softmax_policy(

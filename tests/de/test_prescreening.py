@@ -1,4 +1,4 @@
-"""Foresight: outlooks by hand, the trials that are made and the one that is picked, and the run through all faces."""
+"""Foresight: scores by hand, the trials that are made and the one that is picked, and the run through all faces."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ def spec(**changes: Any) -> RunSpec:
     return RunSpec(**{**settings, **changes})
 
 
-# -- outlooks by hand
+# -- scores by hand
 
 
 @njit
-def outlook_at(run, points, scores):
+def score_at(run, points, scores):
     de_state = open_run(run).de_state
     refit_if_stale(de_state)
     for k in range(len(points)):
@@ -101,7 +101,7 @@ def known_search(points: Any, values: Any, widths: Any, population: int = 6) -> 
 def scores(lanes: VectorizedRuns, points: Any) -> np.ndarray:
     points = np.asarray(points, dtype=float)
     found = np.empty(len(points))
-    outlook_at(lanes.arenas[0].ctypes.data, points, found)
+    score_at(lanes.arenas[0].ctypes.data, points, found)
     return found
 
 
@@ -121,14 +121,14 @@ def expected(known: np.ndarray, values: np.ndarray, points: np.ndarray) -> np.nd
 
 @pytest.mark.parametrize("dimension", [1, 2, 3, 4, 5, 9])
 @pytest.mark.parametrize("known", [6, 7, 8, 9, 30, 120])
-def test_an_outlook_is_what_the_model_says(dimension: int, known: int) -> None:
+def test_an_score_is_what_the_model_says(dimension: int, known: int) -> None:
     rng = np.random.default_rng(known)
     points, values, new = rng.random((known, dimension)), rng.normal(size=known), rng.random((5, dimension))
     found = scores(known_search(points, values, [1.0] * dimension), new)
     np.testing.assert_allclose(found, expected(points, values, new), rtol=0.0, atol=1e-9)
 
 
-def test_on_a_bowl_outlooks_order_new_points_as_values_do() -> None:
+def test_on_a_bowl_scores_order_new_points_as_values_do() -> None:
     rng = np.random.default_rng(0)
     points, new = rng.random((60, 4)), rng.random((40, 4))
     lanes = known_search(points, ((points - 0.4) ** 2).sum(axis=1), [1.0] * 4)
@@ -231,7 +231,7 @@ def test_the_model_is_renewed_between_generations_after_twenty_evaluations(updat
 
 
 @pytest.mark.parametrize("updating", ["sequential", "deferred"])
-def test_the_picked_trial_has_the_highest_outlook(updating: str) -> None:
+def test_the_picked_trial_has_the_highest_score(updating: str) -> None:
     lanes = VectorizedRuns([spec(config=replace(SMALL, updating=updating))], threads=1)
     de_state, arena = lanes.episodes[0].de_state, lanes.arenas[0]
     picks, chosen, distinct = [], set(), []
@@ -254,7 +254,7 @@ def test_the_picked_trial_has_the_highest_outlook(updating: str) -> None:
 
 
 @pytest.mark.parametrize("entry", [*PAPER.values, ("curr-to-pbest/1", 0.5, 0.5, "F+CR"), ("cma", 1.0, 1.0)], ids=str)
-def test_the_first_trial_is_the_one_without_foresight(entry: Any) -> None:
+def test_the_first_trial_is_the_one_without_prescreening(entry: Any) -> None:
     portfolio = Portfolio([entry])
     one, other = (
         VectorizedRuns(
@@ -269,14 +269,14 @@ def test_the_first_trial_is_the_one_without_foresight(entry: Any) -> None:
     np.testing.assert_array_equal(*(lanes.episodes[0].observer.features for lanes in (one, other)))
 
 
-def test_without_foresight_there_is_no_memory_for_it() -> None:
+def test_without_prescreening_there_is_no_memory_for_it() -> None:
     de_state = VectorizedRuns([spec(config=replace(SMALL, n_candidates=1))], threads=1).episodes[0].de_state
     names = (
         "candidates",
         "candidate_scores",
-        "columns",
-        "units",
-        "squares",
+        "training_points",
+        "inverse_widths",
+        "squared_distances",
         "kernel_matrix",
         "recent_points",
         "candidate_f",
@@ -298,11 +298,11 @@ WITHOUT_PICK = {
 
 @pytest.mark.parametrize("updating", ["sequential", "deferred"])
 @pytest.mark.parametrize("kind", WITHOUT_PICK)
-def test_a_policy_that_does_not_pick_plays_as_without_foresight(kind: str, updating: str) -> None:
+def test_a_policy_that_does_not_pick_plays_as_without_prescreening(kind: str, updating: str) -> None:
     policy = WITHOUT_PICK[kind]()
     config = replace(SMALL, updating=updating, restart_tolerance=0.2)
     runs = [spec(policy=policy, config=replace(config, n_candidates=n_candidates)) for n_candidates in (1, 2, 16)]
-    assert not any(run.picks for run in runs)
+    assert not any(run.prescreens for run in runs)
     lanes = VectorizedRuns(runs, threads=1)
     lanes.advance()
     one, *others = lanes.episodes
@@ -327,7 +327,7 @@ def test_who_chooses_from_outside_gets_one_trial() -> None:
 
 
 def test_a_generation_may_begin_outside_and_go_on_with_the_policy() -> None:
-    """The parents that outlooks are made from are those of the generation, whoever began it."""
+    """The parents that scores are made from are those of the generation, whoever began it."""
     lanes = VectorizedRuns([spec(config=replace(SMALL, n_candidates=4))], threads=1)
     states_of(lanes)
     for _ in range(3):
@@ -359,7 +359,7 @@ def rigged(number: int) -> CompiledPolicy:
 def test_a_trial_that_was_not_made_cannot_be_picked(number: int, updating: str) -> None:
     run = Run(spec(policy=rigged(number), config=replace(SMALL, updating=updating)))
     run.advance(10)
-    with pytest.raises(ValueError, match="the policy picked a trial that was not made"):
+    with pytest.raises(ValueError, match="the policy selected a candidate that was not made"):
         run.advance(11)
 
 

@@ -234,7 +234,7 @@ def test_restart_with_another_run_leaves_the_neighbours_alone() -> None:
     alone = VectorizedRuns([other], threads=1)
     alone.advance()
     assert digest(lanes.arenas[0], other) == digest(alone.arenas[0], other)
-    with pytest.raises(ValueError, match=r"the run needs \d+ numbers, a lane has room for \d+"):
+    with pytest.raises(ValueError, match=r"the run needs \d+ numbers, a run has room for \d+"):
         lanes.restart(0, spec(problem=problem(9)))
     with pytest.raises(ValueError, match="policy must be a compiled one"):
         lanes.restart(0, spec(policy=PythonPolicy()))

@@ -26,7 +26,7 @@ TWO = ["rand/1", ("curr-to-rand/1", 0.7, 0.9)]
 
 
 def recorded(problem: str, seed: int, reward: str = "R2", portfolio: Any = None, repeat: int = 0) -> Any:
-    """A run of the random policy through the lanes: its states, actions and rewards."""
+    """A run of the random policy through vectorised runs: its states, actions and rewards."""
     more = {} if portfolio is None else {"portfolio": Portfolio(portfolio)}
     spec = RunSpec(
         problem=get(problem),
@@ -190,7 +190,7 @@ def test_vector_options() -> None:
     assert not np.isnan(infos["best_point"][1, :2]).any()
     with pytest.raises(ValueError, match="must not be larger"):
         envs.reset(options={"problem": "cec2005:F1/d30", "reset_mask": np.array([True, False, False])})
-    with pytest.raises(ValueError, match="one, or 3 for the lanes"):
+    with pytest.raises(ValueError, match="one, or 3 for the runs"):
         envs.reset(options={"problem": problems[:2]})
 
 
@@ -205,7 +205,7 @@ def test_disabled_mode_waits_for_a_reset() -> None:
         states, _, ends, _, infos = envs.step([0, 0])
     assert ends.tolist() == [True, False]
     assert infos["evaluations"].tolist() == [120, 90]
-    with pytest.raises(ResetNeeded, match=r"lanes \[0\] are over"):
+    with pytest.raises(ResetNeeded, match=r"runs \[0\] are over"):
         envs.step([0, 0])
     after, infos = envs.reset(options={"reset_mask": ~mask})
     assert np.array_equal(after[1], states[1])

@@ -60,7 +60,7 @@ def test_vecenv_options_and_attributes() -> None:
     assert envs.env_is_wrapped(object) == [False, False]
     envs.set_attr("note", 1)
     assert envs.get_attr("note") == [1, 1]
-    with pytest.raises(ValueError, match="all lanes"):
+    with pytest.raises(ValueError, match="all runs"):
         envs.set_attr("note", 1, [0])
     with pytest.raises(NotImplementedError, match="render"):
         envs.env_method("render")

@@ -144,7 +144,7 @@ def test_bad_input_is_refused(policy, problems, settings, message):
 
 
 def test_picking_beats_one_trial_of_the_same_moves():
-    """Both sides have the same settings; the control takes the one trial that it has, with and without foresight."""
+    """Both sides have the same settings; the control takes the one trial that it has, with and without prescreening."""
     sphere = Problem.from_function(lambda x: float(x @ x), [(-5, 5)] * 10, optimum=0.0, name="sphere")
     policy = picking(8, PAPER)
     config = config_for(policy.de, population_size=50, budget=1500)

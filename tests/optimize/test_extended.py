@@ -109,7 +109,7 @@ def picking():
     return softmax_policy(WEIGHTS[: len(MOVES)], portfolio=MOVES)
 
 
-def test_all_faces_give_the_same_run_with_foresight():
+def test_all_faces_give_the_same_run_with_prescreening():
     plain = minimize(bowl, BOX, policy=picking(), history=True, **FORESIGHT)
     assert plain.nfev == 420 and plain.population.shape == (8, 4) and plain.strategy_counts.size == 3
     assert_same(plain, minimize(jitted_bowl, BOX, policy=picking(), history=True, **FORESIGHT))
@@ -135,14 +135,14 @@ def test_policies_that_do_not_pick_have_one_trial(kind):
 
 
 @pytest.mark.parametrize("updating", ["sequential", "deferred"])
-def test_saved_at_any_moment_with_foresight(updating, tmp_path):
-    """With the distribution of cma, and with the parents as the outlooks need them; and with a policy by name."""
+def test_saved_at_any_moment_with_prescreening(updating, tmp_path):
+    """With the distribution of cma, and with the parents as the scores need them; and with a policy by name."""
     options = {**FORESIGHT, "updating": updating}
     check_saving(picking, options, tmp_path / "search.npz")
     check_saving(lambda: "softmax", {**options, "portfolio": "paper"}, tmp_path / "search.npz")
 
 
-def test_foresight_is_the_policys_own_unless_given(tmp_path):
+def test_prescreening_is_the_policys_own_unless_given(tmp_path):
     path = tmp_path / "x.safetensors"
     save_softmax(path, WEIGHTS[: len(MOVES)], portfolio=MOVES, de={"n_candidates": 3})
     assert load_policy(path).de == {"n_candidates": 3}
@@ -154,12 +154,12 @@ def test_foresight_is_the_policys_own_unless_given(tmp_path):
     assert_same(three, minimize(bowl, BOX, policy=picking(), portfolio=MOVES, n_candidates=3.0, **settings))
     assert_same(one, minimize(bowl, BOX, policy=picking(), portfolio=MOVES, **settings))
     assert len({own.fun, one.fun, four.fun}) == 3
-    with pytest.raises(ValueError, match="foresight must be at most 16 trials of a move, got 17"):
+    with pytest.raises(ValueError, match="n_candidates must be at most 16, got 17"):
         save_softmax(path, WEIGHTS[: len(MOVES)], portfolio=MOVES, de={"n_candidates": 17})
 
 
-def test_foresight_in_commands(tmp_path, capsys):
-    """`--foresight 3` gives the run of `minimize`."""
+def test_prescreening_in_commands(tmp_path, capsys):
+    """`--n-candidates 3` gives the run of `minimize`."""
     from deddqn.cli import main
 
     path, target = tmp_path / "x.safetensors", tmp_path / "result.json"
@@ -167,16 +167,16 @@ def test_foresight_in_commands(tmp_path, capsys):
     options = ["--maxfun", "200", "--population-size", "20", "--seed", "3"]
     command = ["minimize", "cec2005:F6/d10", "--policy", str(path), *options]
     settings = {"policy": path, "maxfun": 200, "population_size": 20, "rng": 3}
-    for given, n_candidates in ([], None), (["--foresight", "3"], 3), (["--foresight", "1"], 1):
+    for given, n_candidates in ([], None), (["--n-candidates", "3"], 3), (["--n-candidates", "1"], 1):
         assert main([*command, *given, "--json", str(target)]) == 0
         found = json.loads(target.read_text())["fun"]
         assert found == minimize(get("cec2005:F6/d10"), n_candidates=n_candidates, **settings).fun
     capsys.readouterr()
-    for wrong, message in (("0", "a whole number of at least 1, got 0"), ("17", "at most 16 trials of a move, got 17")):
-        assert main([*command, "--foresight", wrong]) == 2
-        assert f"foresight must be {message}" in capsys.readouterr().err
+    for wrong, message in (("0", "a whole number of at least 1, got 0"), ("17", "at most 16, got 17")):
+        assert main([*command, "--n-candidates", wrong]) == 2
+        assert f"n_candidates must be {message}" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        main([*command, "--foresight", "some"])
+        main([*command, "--n-candidates", "some"])
 
 
 def saved(path, **changes):

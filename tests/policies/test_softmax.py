@@ -18,8 +18,8 @@ from deddqn.policies.softmax import (
     N_INPUTS,
     SLOTS,
     SUCCESS,
-    pick,
     prescreening_gate_of,
+    select_candidate,
     weights_of,
 )
 from deddqn.problems import get
@@ -33,13 +33,13 @@ def lanes_of(weights, **settings):
 
 
 def picks_of(prescreening_gate, memory, candidate_scores, draws=4000):
-    """What is picked so often, of trials with these outlooks."""
+    """What is picked so often, of trials with these scores."""
     setup = softmax_policy(np.zeros((4, N_INPUTS)), prescreening_gate=prescreening_gate).setup
     stream = streams_at(3, "picks", 1, 0)[Stream.POLICY].copy()
-    return np.array([pick(setup, memory, np.array(candidate_scores), stream) for _ in range(draws)]), stream
+    return np.array([select_candidate(setup, memory, np.array(candidate_scores), stream) for _ in range(draws)]), stream
 
 
-def test_trust_is_the_chance_to_pick_the_highest_outlook():
+def test_trust_is_the_chance_to_pick_the_highest_score():
     lanes = lanes_of(np.zeros((4, N_INPUTS)))
     lanes.advance(300)  # half of the budget
     memory, candidate_scores = lanes.episodes[0].core.memory, [0.3, 0.1, 0.9, 0.2]
@@ -52,7 +52,7 @@ def test_trust_is_the_chance_to_pick_the_highest_outlook():
         assert np.mean(picked == 2) == pytest.approx(chance, abs=4 * np.sqrt(chance * (1 - chance) / 4000))
 
 
-def test_without_trust_the_highest_outlook_is_picked_and_nothing_drawn():
+def test_without_trust_the_highest_score_is_picked_and_nothing_drawn():
     lanes = lanes_of(np.zeros((4, N_INPUTS)))
     lanes.advance(300)
     picked, stream = picks_of(None, lanes.episodes[0].core.memory, [0.3, 0.1, 0.9, 0.2], draws=5)

@@ -1,5 +1,5 @@
 """The search beyond the paper, as plainly as `de_reference`: archive, adapted F and CR, shrinking and new populations,
-foresight.
+prescreening.
 
 What is random comes from a source of raw numbers that is handed in (``integer_below``, ``uniform``, ``normal``,
 ``donors``, ``mask``, ``population``); the reference says what is drawn, and in which order. Everything else follows the
@@ -46,9 +46,9 @@ class Foreseen(NamedTuple):
     used: tuple[float, float]
 
 
-class BeyondReference(ReferenceRun):
+class ExtendedReference(ReferenceRun):
     """A reference run with the settings beyond the paper. ``commit`` is called as in `ReferenceRun`; before it comes
-    ``drawn_trial``, or with foresight ``foresee`` and ``take_foreseen``.
+    ``drawn_trial``, or with prescreening ``foresee`` and ``take_foreseen``.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class BeyondReference(ReferenceRun):
         self.recent_points: list[
             tuple[FloatArray, float]
         ] = []  # evaluated points that are no parents, with their values
-        self.model: tuple[FloatArray, list[float], float] | None = None  # of outlooks: points, weights, range
+        self.model: tuple[FloatArray, list[float], float] | None = None  # of scores: points, weights, range
         self.looked, self.renewed = -1, 0
         self._forget()
 
@@ -190,7 +190,7 @@ class BeyondReference(ReferenceRun):
             self.distribution.begin(self._better_half())
         return self.distribution.sample(scale, np.array([self.source.normal() for _ in range(self.dimension)]))
 
-    # -- foresight
+    # -- prescreening
 
     def make_candidates(self, i: int, donors: Sequence[int], op: int) -> list[Foreseen]:
         """The trials of parent i by one operator: the first with these donors, the others with new ones."""

@@ -317,7 +317,7 @@ _RUN1_FIRST_GENERATION: tuple[Step, ...] = (
             "x_bsf": (3.0, 4.0),
             "stagnation": 1,
             "window": [(0, 5.0, 0.0, 0.0, 2.0, 5.0)],
-            "counts": (1, 0),
+            "counters": (1, 0),
             "generation": 0,
             "fitness": _RUN1_VALUES,  # synchronous: the parents stay until the generation ends
             "population": _RUN1_POPULATION,
@@ -415,7 +415,7 @@ _RUN1_FIRST_GENERATION: tuple[Step, ...] = (
             "evaluations": 12,
             "generation": 1,
             "stagnation": 4,
-            "counts": (3, 3),
+            "counters": (3, 3),
             "window": [
                 (0, 5.0, 0.0, 0.0, 2.0, 5.0),
                 (1, 1.0, 1.0, 1.0, 6.0, 1.0),
@@ -534,7 +534,7 @@ _RUN1_SECOND_GENERATION: tuple[Step, ...] = (
             "evaluations": 18,
             "generation": 2,
             "stagnation": 3,
-            "counts": (4, 8),
+            "counters": (4, 8),
             "window": [
                 (1, 7.5, 0.5, 0.5, 4.0, 0.5),
                 (1, 3.25, 0.25, 0.0, 3.75, 0.75),
@@ -603,7 +603,7 @@ _RUN1_LAST_GENERATION: tuple[Step, ...] = (
             "ended": True,
             "generation": 3,
             "f_wsf": 30.0,
-            "counts": (5, 9),
+            "counters": (5, 9),
             # the truncated generation takes its accepted trial
             "population": ((3.75, 8.0), (1.5, 6.0), (4.5, 8.0), (0.0, 3.0), (0.0, 7.0), (0.75, 7.0)),
             "fitness": (2.5, 1.0, 0.5, 0.75, 6.0, 2.0),
@@ -636,7 +636,7 @@ RUN_TWO_OPERATORS = RunCase(
         "stagnation": 0,
         "generation": 0,
         "window": [],
-        "counts": (0, 0),
+        "counters": (0, 0),
         "best_index": 1,
         "ended": False,
         "non_finite": 0,

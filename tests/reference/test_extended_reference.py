@@ -21,7 +21,7 @@ from deddqn.policies import CompiledPolicy, load_policy, softmax_policy
 from deddqn.policies.softmax import N_INPUTS
 from deddqn.problems import Problem
 from deddqn.rng import Stream
-from tests.reference.extended_reference import BeyondReference, Entries
+from tests.reference.extended_reference import Entries, ExtendedReference
 from tests.reference.raw_stream import RawStream
 from tests.reference.test_against_reference import (
     TOLERANCE,
@@ -100,7 +100,7 @@ class Scenario:
 
 
 FEATURES_EVERY = 7
-OUTLOOK_TOLERANCE = 1e-8  # the equations of the model cost some digits
+SCORE_TOLERANCE = 1e-8  # the equations of the model cost some digits
 SHRINK = {"final_population": 6}
 RESTARTING = {"restart_tolerance": 0.2}
 RETURNING = {"restart_tolerance": 0.3, "restart_final_fraction": 0.3}
@@ -240,7 +240,7 @@ class Comparison:
         self.picked: list[int] = []
         self.blind = False  # the policy knows that no value was finite: it picks the first trial
         open_side = None if scenario.bounded else np.full(scenario.dimension, np.inf)
-        self.reference = BeyondReference(
+        self.reference = ExtendedReference(
             lower=problem.lower,
             upper=problem.upper,
             search_lower=None if open_side is None else -open_side,
@@ -350,24 +350,20 @@ class Comparison:
         return de_state.trials[i].copy()
 
     def pick(self, i: int, op: int, donors: list[int], where: str) -> tuple[np.ndarray, list[int]]:
-        """The trial with the highest outlook, and the donors that were drawn last."""
+        """The trial with the highest score, and the donors that were drawn last."""
         de_state, reference = self.de_state, self.reference
         candidates = reference.make_candidates(i, donors, op)
         scores = [reference.candidate_scores(trial.point) for trial in candidates]
         if not self.scenario.deferred:
             near(de_state.candidates, [trial.point for trial in candidates], f"{where}: foreseen", absolute=TOLERANCE)
-            np.testing.assert_allclose(
-                de_state.candidate_scores, scores, rtol=0.0, atol=OUTLOOK_TOLERANCE, err_msg=where
-            )
-        highest = [
-            k for k, candidate_scores in enumerate(scores) if candidate_scores >= max(scores) - OUTLOOK_TOLERANCE
-        ]
+            np.testing.assert_allclose(de_state.candidate_scores, scores, rtol=0.0, atol=SCORE_TOLERANCE, err_msg=where)
+        highest = [k for k, candidate_scores in enumerate(scores) if candidate_scores >= max(scores) - SCORE_TOLERANCE]
         if self.blind:
             highest = [0]
         elif not self.scenario.deferred:
             highest = [int(np.argmax(de_state.candidate_scores))]
         away = [float(np.abs(candidates[k].point - de_state.trials[i]).max()) for k in highest]
-        picked = highest[int(np.argmin(away))]  # digits may decide where outlooks are equal
+        picked = highest[int(np.argmin(away))]  # digits may decide where scores are equal
         self.picked.append(picked)
         return reference.take_candidate(i, picked), list(candidates[-1].donors)
 

@@ -46,9 +46,9 @@ def test_unknown_settings_suggest_a_neighbour():
         ({"lanes": 100, "warmup": 50}, "warmup must be at least lanes x n_step = 100 decisions, got 50"),
         ({"portfolio": [["rand/9", 0.5, 1.0]]}, "unknown strategy"),
         ({"population_size": 3}, "population_size must be at least 6"),
-        ({"n_candidates": 0}, "foresight must be at least 1 trial of a move, got 0"),
-        ({"n_candidates": 17}, "foresight must be at most 16 trials of a move, got 17"),
-        ({"n_candidates": True}, "foresight must be of type int, got True"),
+        ({"n_candidates": 0}, "n_candidates must be at least 1 candidate, got 0"),
+        ({"n_candidates": 17}, "n_candidates must be at most 16, got 17"),
+        ({"n_candidates": True}, "n_candidates must be of type int, got True"),
     ],
 )
 def test_wrong_values_are_refused_with_the_rule(values, message):

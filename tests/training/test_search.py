@@ -152,7 +152,7 @@ def test_the_richer_portfolio_is_searched_by_its_preset(tmp_path):
     assert policy.portfolio == EXTENDED and policy.de == own
 
 
-def test_foresight_is_searched_with_and_kept(tmp_path):
+def test_prescreening_is_searched_with_and_kept(tmp_path):
     """The candidates pick, the references do not; the file of the policy says how many trials it picks from."""
     settings = {**SMALL, "generations": 2}
     blind, seeing = (
@@ -167,7 +167,7 @@ def test_foresight_is_searched_with_and_kept(tmp_path):
     assert policy.de == {"population_size": 12, "n_candidates": 3}
     assert load_policy_file(tmp_path / "1" / "softmax.safetensors").de == {"population_size": 12}
     assert SearchConfig.from_json(seeing.config.to_json()) == seeing.config
-    with pytest.raises(ValueError, match="foresight must be 3 to resume this search, got 2"):
+    with pytest.raises(ValueError, match="n_candidates must be 3 to resume this search, got 2"):
         Search(SearchConfig(**settings, n_candidates=2), tmp_path / "3", resume=True)
 
 

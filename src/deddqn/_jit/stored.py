@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deddqn._jit.kernels import Kernel
+from deddqn._utils.atomic import write_bytes
 
 PACKAGE = Path(__file__).resolve().parent.parent
 FOLDER = Path(__file__).resolve().parent / "built"
@@ -185,9 +186,7 @@ def keep(kernel: Kernel, code: bytes) -> None:
     if path is None:
         return
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(hashlib.sha256(code).digest() + code)
-        os.replace(file.name, path)
+        write_bytes(path, hashlib.sha256(code).digest() + code)
         _forget_old(path.parent)
     except OSError:
         pass

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import deddqn
+from deddqn._utils.atomic import write_text
 from deddqn._utils.validation import UnknownNameError, check_whole_number
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.problems import Problem, get
@@ -240,9 +241,7 @@ def _report(optimizer: Optimizer, target: Any, options: Options) -> None:
         "non_finite": result.non_finite,
     }
     if options.out is not None and str(options.out) != "-":
-        temporary = options.out.with_name(f".{options.out.name}.tmp")
-        temporary.write_text(json.dumps(summary, indent=2) + "\n")
-        os.replace(temporary, options.out)
+        write_text(options.out, json.dumps(summary, indent=2) + "\n")
     elif options.out is not None:
         print(json.dumps(summary, indent=2))
         return

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from deddqn._jit.structs import TABLE_WIDTH
+from deddqn._utils.atomic import replacing
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import Portfolio
 from deddqn.de.state import DE_STATE, Counter
@@ -181,15 +182,8 @@ def save_state(path: str | os.PathLike[str], state: dict[str, Any]) -> None:
         description["policy"] = {**policy, "setup": SETUP}
         arrays[SETUP] = policy["setup"]
     target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            np.savez(file, description=np.array(json.dumps(description)), **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(target) as temporary, open(temporary, "wb") as file:
+        np.savez(file, description=np.array(json.dumps(description)), **arrays)
 
 
 def load_state(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from deddqn._utils.atomic import replacing
 from deddqn.de.config import check_own
 from deddqn.de.portfolio import Portfolio
 from deddqn.features.layout import LAYOUT_VERSION
@@ -54,12 +55,8 @@ def write_policy_file(
     if de:
         header["de"] = check_own(de)
     target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
+    with replacing(target) as temporary:
         save_file(tensors, temporary, metadata={"deddqn": json.dumps(header)})
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def read_policy_file(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
