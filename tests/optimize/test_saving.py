@@ -21,7 +21,7 @@ from numba import njit
 import deddqn
 from deddqn import Optimizer, Problem, minimize
 from deddqn.policies import CompiledPolicy, load_policy, save_policy
-from deddqn.policies.kernels import PolicyKernels
+from deddqn.policies.policy_kernels import PolicyKernels
 from deddqn.problems import get
 from tests.optimize.objectives import (
     BOX,

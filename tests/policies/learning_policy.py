@@ -7,8 +7,9 @@ from enum import IntEnum
 import numpy as np
 from numba import njit
 
-from deddqn.policies.kernels import PolicyKernels
+from deddqn.de.state import Outcome
 from deddqn.policies.policy import CompiledPolicy
+from deddqn.policies.policy_kernels import PolicyKernels
 from deddqn.rng import integer_below
 
 
@@ -54,16 +55,16 @@ def choose(setup, memory, features, stream, n_ops, i):
 
 
 @njit(error_model="numpy")
-def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
+def learn(setup, memory, i, op, outcome):
     memory[Slot.LESSONS] += 1.0
     memory[Slot.LAST_I] = i
     memory[Slot.LAST_OP] = op
-    memory[Slot.PARENT] = f_parent
-    memory[Slot.TRIAL] = f_trial
-    memory[Slot.BSF] = f_bsf
-    memory[Slot.WSF] = f_wsf
-    memory[Slot.REWARD] = reward
-    memory[Slot.TOTAL_REWARD] += reward
+    memory[Slot.PARENT] = outcome[Outcome.PARENT]
+    memory[Slot.TRIAL] = outcome[Outcome.TRIAL]
+    memory[Slot.BSF] = outcome[Outcome.NEW_BSF]
+    memory[Slot.WSF] = outcome[Outcome.NEW_WSF]
+    memory[Slot.REWARD] = outcome[Outcome.REWARD]
+    memory[Slot.TOTAL_REWARD] += outcome[Outcome.REWARD]
     return 0
 
 

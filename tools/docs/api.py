@@ -51,7 +51,11 @@ PARTS = (
         "policies",
         "Policies",
         "Who chooses the moves. Tutorial: [](../../tutorials/policy.md).",
-        (("deddqn", ("load_policy",)), ("deddqn.policies", ALL), ("deddqn.policies.kernels", ("PolicyKernels",))),
+        (
+            ("deddqn", ("load_policy",)),
+            ("deddqn.policies", ALL),
+            ("deddqn.policies.policy_kernels", ("PolicyKernels",)),
+        ),
     ),
     Part(
         "engine",

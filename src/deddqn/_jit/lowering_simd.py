@@ -20,7 +20,7 @@ def weighted_row_adder(vectors: int) -> Any:
 
     @intrinsic  # type: ignore[misc]
     def add(context: Any, rows: Any, row_bytes: Any, inputs: Any, indices: Any, found: Any, outputs: Any) -> Any:
-        return types.void(*[types.int64] * 6), lambda _, builder, __, args: _generate(builder, vectors, *args)
+        return types.void(*[types.int64] * 6), lambda _, builder, __, args: _generate(builder, vectors, args)
 
     return add
 
@@ -41,9 +41,8 @@ def _broadcast(builder: Any, value: Any) -> Any:
     return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INDEX, FLOATS), [0] * FLOATS))
 
 
-def _generate(
-    builder: Any, vectors: int, rows: Any, row_bytes: Any, inputs: Any, indices: Any, found: Any, outputs: Any
-) -> Any:
+def _generate(builder: Any, vectors: int, addresses: Any) -> Any:
+    rows, row_bytes, inputs, indices, found, outputs = addresses
     sums = [cgutils.alloca_once_value(builder, _load(builder, rows, v)) for v in range(vectors)]
     index_list = builder.inttoptr(indices, _INDEX.as_pointer())
     input_list = builder.inttoptr(inputs, _FLOAT.as_pointer())

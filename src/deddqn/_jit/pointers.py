@@ -92,6 +92,7 @@ def _array_maker(dtype: Any) -> Callable[..., Any]:
 
 
 doubles_at = _array_maker(np.float64)
+integers_at = _array_maker(np.int64)
 floats_at = _array_maker(np.float32)
 small_integers_at = _array_maker(np.int32)
 

@@ -58,6 +58,7 @@ def record_trial(de_state, i, value):
     outcome[Outcome.OPTIMUM] = scalars[Scalar.OPTIMUM]
     value = register_value(de_state, de_state.trials[i], value)
     outcome[Outcome.TRIAL] = value
+    outcome[Outcome.NEW_BSF], outcome[Outcome.NEW_WSF] = scalars[Scalar.F_BSF], scalars[Scalar.F_WSF]
     de_state.values[i] = value
     if value == outcome[Outcome.PARENT]:
         counters[Counter.TIED] += 1

@@ -87,6 +87,9 @@ class Outcome(IntEnum):
     WSF = 4  # worst so far before this trial
     MEDIAN = 5  # of the parents
     OPTIMUM = 6
+    NEW_BSF = 7  # best so far with this trial
+    NEW_WSF = 8  # worst so far with this trial
+    REWARD = 9
 
 
 class SuccessSum(IntEnum):

@@ -10,13 +10,13 @@ from deddqn._jit import address_of_record, call_objective, copy, kernel, linked
 from deddqn.de.generation import finish_generation, generation_is_over, record_parent, record_trial
 from deddqn.de.initialization import draw_donors, draw_population
 from deddqn.de.prescreening import call_make_candidates, take_candidate
-from deddqn.de.state import Counter, Outcome, Scalar
+from deddqn.de.state import Counter, Outcome
 from deddqn.de.trial import propose
 from deddqn.engine.run_memory import Link, open_run
 from deddqn.features.buffers import Tally
 from deddqn.features.landscape import write_landscape
 from deddqn.features.recording import call_end_record, call_record
-from deddqn.policies.kernels import (
+from deddqn.policies.policy_kernels import (
     call_choose,
     call_end_generation,
     call_learn,
@@ -107,14 +107,12 @@ def record_evaluation(episode, i):
     record_trial(de_state, i, de_state.values[i])
     outcome, op = de_state.outcome, de_state.choices[i]
     reward = call_reward(links[Link.REWARD], (outcome, linked(links, Link.REWARD_SETUP)))
-    core.rewards[i] = reward
+    outcome[Outcome.REWARD] = core.rewards[i] = reward
     core.total_reward[0] += reward
     if links[Link.RECORD]:
         call_record(links[Link.RECORD], (address_of_record(de_state), address_of_record(observer), op))
     if links[Link.LEARN]:
-        scalars = de_state.scalars
-        values = (outcome[Outcome.PARENT], outcome[Outcome.TRIAL], scalars[Scalar.F_BSF], scalars[Scalar.F_WSF], reward)
-        call_learn(links[Link.LEARN], (linked(links, Link.SETUP), core.memory, i, op) + values)
+        call_learn(links[Link.LEARN], (linked(links, Link.SETUP), core.memory, i, op, outcome))
 
 
 @kernel

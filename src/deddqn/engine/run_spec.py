@@ -23,7 +23,8 @@ from deddqn.features.recording import (
     end_recorded_generation,
     record_application,
 )
-from deddqn.policies.kernels import (
+from deddqn.policies.policy import CompiledPolicy, Policy, is_policy
+from deddqn.policies.policy_kernels import (
     CHOOSE_SIGNATURE,
     END_SIGNATURE,
     LEARN_SIGNATURE,
@@ -32,7 +33,6 @@ from deddqn.policies.kernels import (
     RESET_SIGNATURE,
     SELECT_CANDIDATE_SIGNATURE,
 )
-from deddqn.policies.policy import CompiledPolicy, Policy, is_policy
 from deddqn.problems.problem import Problem
 from deddqn.rewards import NEEDS_OPTIMUM, NEEDS_SETUP, REWARD_SIGNATURE, reward_kernel
 from deddqn.rng import streams_at

@@ -28,13 +28,14 @@ from enum import IntEnum
 import numpy as np
 
 from deddqn._jit import kernel
-from deddqn.policies.kernels import (
+from deddqn.de.state import Outcome
+from deddqn.policies.policy import CompiledPolicy
+from deddqn.policies.policy_kernels import (
     CHOOSE_SIGNATURE,
     LEARN_SIGNATURE,
     RESET_SIGNATURE,
     PolicyKernels,
 )
-from deddqn.policies.policy import CompiledPolicy
 from deddqn.policies.probability_matching import check_fraction, check_window
 
 
@@ -172,12 +173,12 @@ def note_application(setup, memory, op):
 
 
 @kernel(LEARN_SIGNATURE)
-def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
+def learn(setup, memory, i, op, outcome):
     """An improving offspring enters the window; an operator that fails W times in a row leaves it."""
     note_application(setup, memory, op)
     fruitless = block(memory, Block.FRUITLESS) + op
-    if f_trial < f_parent:
-        enter(setup, memory, op, f_trial)
+    if outcome[Outcome.TRIAL] < outcome[Outcome.PARENT]:
+        enter(setup, memory, op, outcome[Outcome.TRIAL])
         memory[fruitless] = 0.0
         return 0
     memory[fruitless] += 1.0

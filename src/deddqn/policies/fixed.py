@@ -6,11 +6,11 @@ import numpy as np
 
 from deddqn._jit import kernel
 from deddqn.de.portfolio import Portfolio
-from deddqn.policies.kernels import (
+from deddqn.policies.policy import CompiledPolicy
+from deddqn.policies.policy_kernels import (
     CHOOSE_SIGNATURE,
     PolicyKernels,
 )
-from deddqn.policies.policy import CompiledPolicy
 from deddqn.rng import integer_below, uniform
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from deddqn._jit import floats_at, kernel, shared, small_integers_at
 from deddqn._jit.simd import FLOATS
-from deddqn.policies.kernels import CHOOSE_SIGNATURE
+from deddqn.policies.policy_kernels import CHOOSE_SIGNATURE
 from deddqn.policies.sparse_product import weighted_rows
 from deddqn.rng import integer_below, uniform
 

@@ -31,12 +31,13 @@ import numpy as np
 
 from deddqn._jit import kernel
 from deddqn.de.improvement import improvement
-from deddqn.policies.kernels import (
+from deddqn.de.state import Outcome
+from deddqn.policies.policy import CompiledPolicy
+from deddqn.policies.policy_kernels import (
     END_SIGNATURE,
     LEARN_SIGNATURE,
     PolicyKernels,
 )
-from deddqn.policies.policy import CompiledPolicy
 from deddqn.policies.probability_matching import (
     PROBABILITY,
     MatchingPolicy,
@@ -77,12 +78,14 @@ def relative_improvement(f_parent, f_trial, f_bsf, f_wsf):
 
 
 @kernel(LEARN_SIGNATURE)
-def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
+def learn(setup, memory, i, op, outcome):
     """Enter an application into the window of its operator."""
     window = np.int64(setup[Setting.WINDOW])
     counter = block(memory, Block.APPLICATIONS) + op
     slot = block(memory, Block.END) + op * window + np.int64(memory[counter]) % window
-    memory[slot] = relative_improvement(f_parent, f_trial, f_bsf, f_wsf)
+    memory[slot] = relative_improvement(
+        outcome[Outcome.PARENT], outcome[Outcome.TRIAL], outcome[Outcome.NEW_BSF], outcome[Outcome.NEW_WSF]
+    )
     memory[counter] += 1.0
     return 0
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from deddqn.de.config import check_own
 from deddqn.de.portfolio import Portfolio
-from deddqn.policies.kernels import NO_SETUP, PolicyKernels
+from deddqn.de.state import Outcome
+from deddqn.policies.policy_kernels import NO_SETUP, PolicyKernels
 
 
 @runtime_checkable
@@ -128,7 +129,10 @@ class CompiledPolicy:
     ) -> None:
         """See `Policy`."""
         if self.kernels.learn is not None:
-            self.kernels.learn(self.setup, self._memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward)
+            outcome = np.full(len(Outcome), np.nan)
+            outcome[[Outcome.PARENT, Outcome.TRIAL, Outcome.REWARD]] = f_parent, f_trial, reward
+            outcome[[Outcome.NEW_BSF, Outcome.NEW_WSF]] = f_bsf, f_wsf
+            self.kernels.learn(self.setup, self._memory, i, op, outcome)
 
     def end_generation(self) -> None:
         """See `Policy`."""

@@ -8,9 +8,9 @@ import numpy as np
 
 from deddqn.de.portfolio import Portfolio
 from deddqn.policies.fixed import choose_fixed, choose_mixture, choose_uniform, fixed, mixture, uniform_policy
-from deddqn.policies.kernels import PolicyKernels
 from deddqn.policies.mlp import N_LAYERS, WIDTHS, choose_by_value, memory_size, pack_network
 from deddqn.policies.policy import CompiledPolicy
+from deddqn.policies.policy_kernels import PolicyKernels
 
 _KERNELS = {"fixed": choose_fixed, "uniform": choose_uniform, "mixture": choose_mixture, "network": choose_by_value}
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from deddqn._jit import fill, kernel
 from deddqn.de.portfolio import Portfolio
-from deddqn.policies.kernels import CHOOSE_SIGNATURE, RESET_SIGNATURE
 from deddqn.policies.policy import CompiledPolicy
+from deddqn.policies.policy_kernels import CHOOSE_SIGNATURE, RESET_SIGNATURE
 from deddqn.rng import uniform
 
 

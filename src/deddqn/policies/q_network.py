@@ -15,9 +15,9 @@ from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.features.layout import n_features
 from deddqn.policies import softmax
 from deddqn.policies.files import PolicyFileError, read_policy_file, write_policy_file
-from deddqn.policies.kernels import PolicyKernels
 from deddqn.policies.mlp import choose_by_value, memory_size, pack_network
 from deddqn.policies.policy import CompiledPolicy
+from deddqn.policies.policy_kernels import PolicyKernels
 
 KIND = "network"
 

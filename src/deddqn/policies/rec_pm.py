@@ -24,12 +24,13 @@ from enum import IntEnum
 import numpy as np
 
 from deddqn._jit import kernel
-from deddqn.policies.kernels import (
+from deddqn.de.state import Outcome
+from deddqn.policies.policy import CompiledPolicy
+from deddqn.policies.policy_kernels import (
     END_SIGNATURE,
     LEARN_SIGNATURE,
     PolicyKernels,
 )
-from deddqn.policies.policy import CompiledPolicy
 from deddqn.policies.probability_matching import (
     PROBABILITY,
     MatchingPolicy,
@@ -62,17 +63,17 @@ class Block(IntEnum):
 
 
 @kernel(LEARN_SIGNATURE)
-def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
+def learn(setup, memory, i, op, outcome):
     """Count an application, and whether its offspring is not worse than the parent."""
     memory[block(memory, Block.APPLICATIONS) + op] += 1.0
-    if f_trial <= f_parent and f_trial < math.inf:
+    if outcome[Outcome.TRIAL] <= outcome[Outcome.PARENT] and outcome[Outcome.TRIAL] < math.inf:
         memory[block(memory, Block.SUCCESSES) + op] += 1.0
     return 0
 
 
 @kernel
 def update_rewards(memory, n_ops):
-    """r_k <- 0.5 r_k + s_k / n_k; the counts begin anew."""
+    """r_k <- 0.5 r_k + s_k / n_k; the counts are reset."""
     reward = block(memory, Block.REWARD)
     applications, successes = block(memory, Block.APPLICATIONS), block(memory, Block.SUCCESSES)
     for op in range(n_ops):

@@ -11,13 +11,13 @@ import numpy as np
 from deddqn._jit import kernel
 from deddqn.de.portfolio import Portfolio
 from deddqn.policies.fixed import SizedPolicy, draw_operator
-from deddqn.policies.kernels import (
+from deddqn.policies.policy import CompiledPolicy
+from deddqn.policies.policy_kernels import (
     CHOOSE_SIGNATURE,
     END_SIGNATURE,
     RESET_SIGNATURE,
     PolicyKernels,
 )
-from deddqn.policies.policy import CompiledPolicy
 
 ROWS, TABLE = 0, 1  # the setup: number of rows, then the cumulative sums of every row
 GENERATION = 0  # the memory: finished generations

@@ -33,10 +33,11 @@ import numpy as np
 from deddqn._jit import fill, kernel, small_integers_at
 from deddqn.de.population_statistics import sort_by_fitness
 from deddqn.de.portfolio import PAPER, Portfolio
-from deddqn.de.state import DONORS
+from deddqn.de.state import DONORS, Outcome
 from deddqn.features.layout import AT
 from deddqn.policies.files import PolicyFileError, write_policy_file
-from deddqn.policies.kernels import (
+from deddqn.policies.policy import CompiledPolicy
+from deddqn.policies.policy_kernels import (
     CHOOSE_SIGNATURE,
     END_SIGNATURE,
     LEARN_SIGNATURE,
@@ -45,7 +46,6 @@ from deddqn.policies.kernels import (
     SELECT_CANDIDATE_SIGNATURE,
     PolicyKernels,
 )
-from deddqn.policies.policy import CompiledPolicy
 from deddqn.rng import integer_below, uniform
 
 KIND = "softmax"
@@ -98,7 +98,7 @@ def write_inputs(memory, features, n_ops, i):
 
 
 @kernel
-def sum_facts(setup, row, memory):
+def sum_inputs(setup, row, memory):
     """The inputs, weighted with row number `row` of the setup."""
     total = 0.0
     for j in range(N_INPUTS):
@@ -117,7 +117,7 @@ def choose(setup, memory, features, stream, n_ops, i):
     write_inputs(memory, features, n_ops, i)
     highest = -math.inf
     for op in range(n_ops):
-        memory[SLOTS + op] = sum_facts(setup, op, memory)
+        memory[SLOTS + op] = sum_inputs(setup, op, memory)
         highest = max(highest, memory[SLOTS + op])
     total = 0.0
     for op in range(n_ops):
@@ -149,16 +149,17 @@ def gate_opens(setup, memory, stream):
     n_ops = np.int64(memory[OPERATORS])
     if setup.size == n_ops * N_INPUTS:
         return True
-    return uniform(stream) < 1.0 / (1.0 + math.exp(min(-sum_facts(setup, n_ops, memory), LARGEST_EXPONENT)))
+    return uniform(stream) < 1.0 / (1.0 + math.exp(min(-sum_inputs(setup, n_ops, memory), LARGEST_EXPONENT)))
 
 
 @kernel(LEARN_SIGNATURE)
-def learn(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward):
+def learn(setup, memory, i, op, outcome):
     """Note which value individual `i` has after replacement."""
     n_pop, n_ops = np.int64(memory[POPULATION]), np.int64(memory[OPERATORS])
+    f_parent, f_trial = outcome[Outcome.PARENT], outcome[Outcome.TRIAL]
     memory[SLOTS + n_ops + n_pop + i] = f_trial if f_trial <= f_parent else f_parent
     memory[RECORDED] += 1.0
-    memory[BLIND] = 1.0 if f_bsf == math.inf else 0.0
+    memory[BLIND] = 1.0 if outcome[Outcome.NEW_BSF] == math.inf else 0.0
     memory[IMPROVED] += 1.0 if f_trial < f_parent else 0.0
     return 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ from deddqn._jit import (
     address_of,
     call_objective,
     doubles_at,
+    integers_at,
     is_jitted,
     kernel,
+    linked,
     objective_of_jitted,
 )
 from deddqn.problems.python_callback import PythonObjective
@@ -40,20 +43,43 @@ class Objective:
         return address_of(self.kernel, OBJECTIVE_SIGNATURE)
 
 
-@kernel("float64(int64, int64, int64, int64, int64, int64, int64, float64)")
-def evaluate_point(address, data, data_size, work, work_size, point, dimension, gauss):
-    """The objective at one point; data, work and point are given by where they lie."""
-    x = doubles_at(point, (dimension,))
-    return call_objective(address, (x, doubles_at(data, (data_size,)), doubles_at(work, (work_size,)), gauss))
+class CallLink(IntEnum):
+    """Where a call of an objective from Python finds its parts: addresses and sizes."""
+
+    OBJECTIVE = 0
+    DATA = 1
+    DATA_SIZE = 2
+    WORK = 3
+    WORK_SIZE = 4
 
 
-@kernel("none(int64, int64, int64, int64, int64, float64[:,::1], float64[::1], float64[::1])")
-def evaluate_batch(address, data, data_size, work, work_size, points, gauss, values):
+_CALL_LINKS = len(CallLink)
+
+
+@kernel("float64(int64, int64, int64, float64)")
+def evaluate_point(call, point, dimension, gauss):
+    """The objective at one point; `call` is where the numbers of `CallLink` lie, `point` where the coordinates do."""
+    links = integers_at(call, (_CALL_LINKS,))
+    arrays = (doubles_at(point, (dimension,)), linked(links, CallLink.DATA), linked(links, CallLink.WORK))
+    return call_objective(links[CallLink.OBJECTIVE], (*arrays, gauss))
+
+
+@kernel("none(int64, float64[:,::1], float64[::1], float64[::1])")
+def evaluate_batch(call, points, gauss, values):
     """The objective at every row of `points`, with ``gauss[k]`` (or 0 where `gauss` is empty). Writes `values`."""
-    constants, scratch = doubles_at(data, (data_size,)), doubles_at(work, (work_size,))
+    links = integers_at(call, (_CALL_LINKS,))
+    data, work = linked(links, CallLink.DATA), linked(links, CallLink.WORK)
     for k in range(points.shape[0]):
         noise = gauss[k] if gauss.size else 0.0
-        values[k] = call_objective(address, (points[k], constants, scratch, noise))
+        values[k] = call_objective(links[CallLink.OBJECTIVE], (points[k], data, work, noise))
+
+
+def call_links(objective: Objective, work: np.ndarray) -> np.ndarray:
+    """The numbers of `CallLink`; the caller keeps them, the objective and the scratch space alive."""
+    return np.array(
+        [objective.address, objective.data.ctypes.data, objective.data.size, work.ctypes.data, work.size],
+        dtype=np.int64,
+    )
 
 
 class Problem:
@@ -94,7 +120,8 @@ class Problem:
         self.evaluable = True
         self._work = np.empty(objective.work_size)
         self._shape = (self.dimension,)
-        self._call: tuple[int, int, int, int, int] | None = None
+        self._call: np.ndarray | None = None  # see `CallLink`
+        self._call_address = 0
         self._noise = np.random.default_rng(0)
 
     def __repr__(self) -> str:
@@ -118,11 +145,11 @@ class Problem:
         """The value at a point (D,) as a float, or the values of a batch (n, D) as an array."""
         points = np.ascontiguousarray(x, dtype=np.float64)
         if self._call is None:
-            data = self.objective.data
-            self._call = (self.objective.address, data.ctypes.data, data.size, self._work.ctypes.data, self._work.size)
+            self._call = call_links(self.objective, self._work)
+            self._call_address = self._call.ctypes.data
         if points.shape == self._shape:
             gauss = self._noise.standard_normal() if self.noisy else 0.0
-            return evaluate_point(*self._call, points.ctypes.data, self.dimension, gauss)
+            return evaluate_point(self._call_address, points.ctypes.data, self.dimension, gauss)
         return self._evaluate_batch(points)
 
     def _evaluate_batch(self, points: np.ndarray) -> np.ndarray:
@@ -132,7 +159,7 @@ class Problem:
             )
         values = np.empty(len(points))
         noise = self._noise.standard_normal(len(points)) if self.noisy else np.empty(0)
-        evaluate_batch(*self._call, points, noise, values)  # type: ignore[misc]
+        evaluate_batch(self._call_address, points, noise, values)
         return values
 
     def with_objective(self, objective: Objective) -> Problem:

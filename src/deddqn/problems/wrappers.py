@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from deddqn._jit import OBJECTIVE_SIGNATURE, PLAIN, kernel
-from deddqn.problems.problem import Objective, Problem, evaluate_point
+from deddqn.problems.problem import Objective, Problem, call_links, evaluate_point
 from deddqn.problems.python_callback import PythonObjective, call_python
 
 Tell = Callable[[np.ndarray, float], None]
@@ -27,11 +27,11 @@ def seen(problem: Problem, tell: Tell) -> Problem:
     """The same problem, with every evaluation told to `tell`, one after the other and in their order."""
     own, size = problem.objective, problem.dimension
     scratch = np.empty(own.work_size)
+    links = call_links(own, scratch)
 
     def evaluate(packed: np.ndarray) -> float:
         point = packed[:size].copy()
-        where = scratch.ctypes.data, scratch.size, point.ctypes.data, size
-        value = evaluate_point(own.address, own.data.ctypes.data, own.data.size, *where, packed[size])
+        value = evaluate_point(links.ctypes.data, point.ctypes.data, size, packed[size])
         tell(point, value)
         return value
 

@@ -6,13 +6,14 @@ kernel             signature
 ``reset``          ``(setup, memory, n_ops, n_pop) -> 0``
 ``choose``         ``(setup, memory, features, stream, n_ops, i) -> operator``
 ``pick``           ``(setup, memory, outlook, stream) -> number of a trial``
-``learn``          ``(setup, memory, i, op, f_parent, f_trial, f_bsf, f_wsf, reward) -> 0``
+``learn``          ``(setup, memory, i, op, outcome) -> 0``
 ``end_generation``  ``(setup, memory) -> 0``
 ``renumber``       ``(setup, memory, origin) -> 0``
 =================  ==========================================================================================
 
 `setup` holds what the policy was made with (shared by all runs, never written), `memory` what it learned in this run,
-`stream` is the run's policy stream. `f_bsf` and `f_wsf` are the best and worst values after the trial.
+`stream` is the run's policy stream. `outcome` is what came of the trial, with the slots of
+`deddqn.de.state.Outcome`.
 `select_candidate` follows `choose` where several candidates of an operator are made (``n_candidates`` of `DEConfig`);
 `scores` are those of the surrogate: about 1 is as good as the best point known, about 0 as bad as the worst, and more
 far from all training points (`deddqn.de.surrogate`). A policy without `select_candidate` gets one trial. `renumber`
@@ -32,7 +33,7 @@ _OWN = "float64[::1], float64[::1]"  # setup, memory
 RESET_SIGNATURE = f"int64({_OWN}, int64, int64)"
 CHOOSE_SIGNATURE = f"int64({_OWN}, float64[::1], uint64[::1], int64, int64)"
 SELECT_CANDIDATE_SIGNATURE = f"int64({_OWN}, float64[::1], uint64[::1])"
-LEARN_SIGNATURE = f"int64({_OWN}, int64, int64, float64, float64, float64, float64, float64)"
+LEARN_SIGNATURE = f"int64({_OWN}, int64, int64, float64[::1])"
 END_SIGNATURE = f"int64({_OWN})"
 RENUMBER_SIGNATURE = f"int64({_OWN}, int64[::1])"
 
