@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deddqn._utils.validation import suggests_keywords
 from deddqn.de.config import SMALLEST_POPULATION, config_for
-from deddqn.de.state import Counter, End, Scalar
+from deddqn.de.state import Counter
 from deddqn.engine.run import Run
 from deddqn.engine.run_spec import RunSpec
 from deddqn.optimize.arguments import (
@@ -31,33 +31,12 @@ from deddqn.optimize.arguments import (
 from deddqn.optimize.function_runner import Drive
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
+from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_message, reasons_to_stop
 from deddqn.policies.policy import Policy
 from deddqn.problems.problem import Problem
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
-
-_MESSAGES = {
-    "maxfun": "All {maxfun} evaluations are used.",
-    "ftarget": "The target value {ftarget:g} is reached.",
-    "optimum": "The known optimum is reached.",
-    "maxiter": "All {maxiter} generations are done.",
-    "tol": "The population has converged.",
-    "maxtime": "The time is up.",
-    "callback": "The callback asked to stop.",
-    "interrupted": "Interrupted.",
-}
-_FAILURES = ("interrupted",)
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When to stop, beside the evaluations."""
-
-    maxiter: int | None
-    ftarget: float | None
-    tol: float
-    atol: float
 
 
 class Optimizer:
@@ -240,38 +219,12 @@ class Optimizer:
 
         That a callback, the clock or Ctrl-C ended `optimize` counts until the search continues or is loaded again.
         """
-        de_state, limits = self._run.de_state, self._limits
-        reasons = set(self._reasons)
-        if self._run.ended == End.BUDGET:
-            reasons.add("maxfun")
-        if self._run.ended == End.TARGET:
-            hit = limits.ftarget is not None and self._run.best_value <= limits.ftarget
-            reasons.add("ftarget" if hit else "optimum")
-        if limits.maxiter is not None and self._run.generation >= limits.maxiter:
-            reasons.add("maxiter")
-        if de_state.counters[Counter.INITIALISED] and self._run.between_generations and self._converged():
-            reasons.add("tol")
-        return {reason: self._message(reason) for reason in _MESSAGES if reason in reasons}
-
-    def _message(self, reason: str) -> str:
-        limits = self._limits
-        return _MESSAGES[reason].format(
-            maxfun=self._run.spec.config.budget, ftarget=limits.ftarget or 0.0, maxiter=limits.maxiter
-        )
-
-    def _converged(self) -> bool:
-        limits, scalars = self._limits, self._run.de_state.scalars
-        if limits.tol == 0.0 and limits.atol == 0.0:
-            return False
-        finite = bool(np.isfinite(self._run.fitness).all())
-        return finite and bool(scalars[Scalar.DEVIATION] <= limits.atol + limits.tol * abs(scalars[Scalar.MEAN]))
+        return reasons_to_stop(self._run, self._limits, self._reasons)
 
     @property
     def convergence(self) -> float:
         """scipy's measure: `tol` over the relative spread of the population; 1 or more is converged."""
-        scalars = self._run.de_state.scalars
-        spread = scalars[Scalar.DEVIATION] / (abs(scalars[Scalar.MEAN]) + np.finfo(float).eps)
-        return float(self._limits.tol / spread) if spread > 0 else np.inf
+        return convergence(self._run, self._limits)
 
     @property
     def result(self) -> OptimizeResult:
@@ -284,8 +237,8 @@ class Optimizer:
             fun=self._run.best_value,
             nfev=self._run.evaluations,
             nit=self._run.generation,
-            success=found and bool(stopped) and not any(reason in _FAILURES for reason in stopped),
-            message=self._result_message(stopped, found),
+            success=found and bool(stopped) and not any(reason in FAILURES for reason in stopped),
+            message=final_message(self._run, stopped),
             population=self._run.population.copy(),
             population_energies=self._run.fitness.copy(),
             strategies=list(self._run.spec.portfolio.names),
@@ -297,15 +250,6 @@ class Optimizer:
         if self._history is not None:
             result["history"] = self._history.result()
         return result
-
-    def _result_message(self, stopped: dict[str, str], found: bool) -> str:
-        parts = list(stopped.values()) or ["The search is not finished."]
-        bad = int(self._run.de_state.counters[Counter.NON_FINITE])
-        if bad:
-            parts.append(f"{bad} of {self._run.evaluations} evaluations gave NaN or an infinity.")
-        if not found:
-            parts.append("No finite value was found.")
-        return " ".join(parts)
 
     # On a function
 

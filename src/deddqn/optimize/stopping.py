@@ -1,0 +1,76 @@
+"""When a search stops, and what it says about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from deddqn.de.state import Counter, End, Scalar
+from deddqn.engine.run import Run
+
+MESSAGES = {
+    "maxfun": "All {maxfun} evaluations are used.",
+    "ftarget": "The target value {ftarget:g} is reached.",
+    "optimum": "The known optimum is reached.",
+    "maxiter": "All {maxiter} generations are done.",
+    "tol": "The population has converged.",
+    "maxtime": "The time is up.",
+    "callback": "The callback asked to stop.",
+    "interrupted": "Interrupted.",
+}
+FAILURES = ("interrupted",)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop, beside the evaluations."""
+
+    maxiter: int | None
+    ftarget: float | None
+    tol: float
+    atol: float
+
+
+def reasons_to_stop(run: Run, limits: Limits, outside: Iterable[str]) -> dict[str, str]:
+    """Reason -> message; `outside` are reasons that the run does not know: a callback, the clock, Ctrl-C."""
+    reasons = set(outside)
+    if run.ended == End.BUDGET:
+        reasons.add("maxfun")
+    if run.ended == End.TARGET:
+        hit = limits.ftarget is not None and run.best_value <= limits.ftarget
+        reasons.add("ftarget" if hit else "optimum")
+    if limits.maxiter is not None and run.generation >= limits.maxiter:
+        reasons.add("maxiter")
+    if run.de_state.counters[Counter.INITIALISED] and run.between_generations and has_converged(run, limits):
+        reasons.add("tol")
+    values = {"maxfun": run.spec.config.budget, "ftarget": limits.ftarget or 0.0, "maxiter": limits.maxiter}
+    return {reason: text.format(**values) for reason, text in MESSAGES.items() if reason in reasons}
+
+
+def has_converged(run: Run, limits: Limits) -> bool:
+    """scipy's criterion: the standard deviation of the values is at most atol + tol |mean|."""
+    if limits.tol == 0.0 and limits.atol == 0.0:
+        return False
+    scalars = run.de_state.scalars
+    finite = bool(np.isfinite(run.fitness).all())
+    return finite and bool(scalars[Scalar.DEVIATION] <= limits.atol + limits.tol * abs(scalars[Scalar.MEAN]))
+
+
+def convergence(run: Run, limits: Limits) -> float:
+    """scipy's measure: `tol` over the relative spread of the population; 1 or more is converged."""
+    scalars = run.de_state.scalars
+    spread = scalars[Scalar.DEVIATION] / (abs(scalars[Scalar.MEAN]) + np.finfo(float).eps)
+    return float(limits.tol / spread) if spread > 0 else np.inf
+
+
+def final_message(run: Run, stopped: dict[str, str]) -> str:
+    """The message of a result."""
+    parts = list(stopped.values()) or ["The search is not finished."]
+    bad = int(run.de_state.counters[Counter.NON_FINITE])
+    if bad:
+        parts.append(f"{bad} of {run.evaluations} evaluations gave NaN or an infinity.")
+    if not np.isfinite(run.best_value):
+        parts.append("No finite value was found.")
+    return " ".join(parts)
