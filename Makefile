@@ -20,7 +20,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --progress-bar off --no-compile -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs bench slow fresh clean kernels FORCE
+.PHONY: help setup demo test check docs bench slow fresh newest clean kernels FORCE
 
 help: ## list the verbs
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -64,6 +64,16 @@ bench: $(READY) kernels ## measure speed and memory against peers
 
 fresh: ## run demo and tests in new clones, with every Python that is found
 	@$(PYTHON) tools/fresh.py $(ARGS)
+
+newest: ## build a wheel with the newest numba, and run the tests of compiled code on it
+	@echo "==> creating build/newest"
+	@rm -rf build/newest && $(PYTHON) -m venv build/newest
+	@build/newest/bin/python tools/requirements.py | sed 's/^numba.*/numba/' > build/newest/requirements.txt
+	@build/newest/bin/python -m pip install --quiet --disable-pip-version-check --progress-bar off \
+		-r build/newest/requirements.txt pytest hypothesis
+	@build/newest/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps .
+	@build/newest/bin/deddqn about
+	@build/newest/bin/python -m pytest -q tests/jit tests/parity tests/digests $(ARGS)
 
 clean: ## delete caches and build products; keeps .venv and out/
 	@echo "==> deleting caches and build products"
