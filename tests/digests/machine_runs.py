@@ -40,13 +40,10 @@ RICHER: dict[str, Any] = {
     "decisions": 5,
     "n_step": 3,
     "loss": "huber",
-    "target": "soft",
     "reward": "rank",
     "averaging": 20,
     "cycles": 4,
     "commitment": 0.2,
-    "teacher": names.policy("softmax"),
-    "taught": 0.25,
     "evaluate_every": 2,
 }
 """What else the trainer can do."""
