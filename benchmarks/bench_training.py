@@ -48,7 +48,7 @@ CPU = {
 CUDA = {
     "ratio 8": preset("fast-r2", device="cuda", replay_ratio=8.0),
     "ratio 64": preset("fast-r2", device="cuda"),
-    "n-step 64": preset("fast-progress", device="cuda"),
+    "n-step 64": preset("fast-rank", device="cuda"),
 }
 
 

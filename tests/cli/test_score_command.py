@@ -21,7 +21,7 @@ def shares(text):
     return text.count("%")
 
 
-def test_foresight_of_a_policy_and_as_asked_for(tmp_path, capsys, monkeypatch):
+def test_the_candidates_of_a_policy_and_as_asked_for(tmp_path, capsys, monkeypatch):
     from deddqn.cli import score
     from deddqn.training.evaluate import evaluate
 
@@ -35,10 +35,10 @@ def test_foresight_of_a_policy_and_as_asked_for(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(score, "evaluate", note)
     monkeypatch.setattr(score, "reference_errors", lambda problems, repeats: np.ones((1, 2)))
     assert main(["score", path, "random", "--runs", "1"]) == 0
-    assert main(["score", path, "random", "--runs", "1", "--foresight", "5"]) == 0
+    assert main(["score", path, "random", "--runs", "1", "--n-candidates", "5"]) == 0
     assert used == [3, 1, 5, 5]
-    assert main(["score", path, "--runs", "1", "--foresight", "0"]) == 2
-    assert "foresight must be at least 1 trial of a move, got 0" in capsys.readouterr().err
+    assert main(["score", path, "--runs", "1", "--n-candidates", "0"]) == 2
+    assert "n_candidates must be at least 1 trial of a move, got 0" in capsys.readouterr().err
 
 
 def test_a_policy_with_its_own_moves(tmp_path, capsys):

@@ -15,7 +15,7 @@ def test_the_defaults_are_table_2():
     assert (config.batch, config.replay_ratio, config.lanes, config.decisions) == (64, 64.0, 1, 1)
     assert (config.target_sync, config.memory, config.warmup) == (1000, 100_000, 10_000)
     assert (config.population_size, config.budget, config.cycles) == (100, 10_000, 1890)
-    assert (config.loss, config.target, config.n_step, config.synchronous) == ("squared", "periodic", 1, True)
+    assert (config.loss, config.n_step, config.synchronous) == ("squared", 1, True)
     assert len(config.training_problems()) == 32
 
 
@@ -46,9 +46,9 @@ def test_unknown_settings_suggest_a_neighbour():
         ({"lanes": 100, "warmup": 50}, "warmup must be at least lanes x n_step = 100 decisions, got 50"),
         ({"portfolio": [["rand/9", 0.5, 1.0]]}, "unknown strategy"),
         ({"population_size": 3}, "population_size must be at least 6"),
-        ({"n_candidates": 0}, "foresight must be at least 1 trial of a move, got 0"),
-        ({"n_candidates": 17}, "foresight must be at most 16 trials of a move, got 17"),
-        ({"n_candidates": True}, "foresight must be of type int, got True"),
+        ({"n_candidates": 0}, "n_candidates must be at least 1 trial of a move, got 0"),
+        ({"n_candidates": 17}, "n_candidates must be at most 16 trials of a move, got 17"),
+        ({"n_candidates": True}, "n_candidates must be of type int, got True"),
     ],
 )
 def test_wrong_values_are_refused_with_the_rule(values, message):

@@ -51,7 +51,7 @@ def optimal_values():
     return values
 
 
-@pytest.mark.parametrize("settings", [{}, {"loss": "huber", "target": "soft", "target_rate": 0.05}])
+@pytest.mark.parametrize("settings", [{}, {"loss": "huber"}])
 def test_the_learner_finds_the_optimal_values_of_a_small_chain(settings):
     config = TrainingConfig(
         hidden=(32, 32), gamma=GAMMA, learning_rate=3e-3, batch=64, target_sync=25, memory=2000, **settings

@@ -106,7 +106,7 @@ def test_a_search_begins_with_a_policy(tmp_path):
     assert not Search(SearchConfig(**SMALL), tmp_path / "c", quiet=True).cma.mean.any()
 
 
-def test_trust_is_searched_where_there_is_something_to_pick_from(tmp_path):
+def test_the_gate_is_searched_where_there_is_something_to_pick_from(tmp_path):
     prescreening_gate = np.arange(float(N_INPUTS))
     save_softmax(tmp_path / "mine.safetensors", np.zeros((4, N_INPUTS)), prescreening_gate=prescreening_gate)
     settings = {**SMALL, "n_candidates": 2, "start": str(tmp_path / "mine.safetensors"), "generations": 2}
@@ -152,7 +152,7 @@ def test_the_richer_portfolio_is_searched_by_its_preset(tmp_path):
     assert policy.portfolio == EXTENDED and policy.de == own
 
 
-def test_foresight_is_searched_with_and_kept(tmp_path):
+def test_the_number_of_candidates_is_searched_with_and_kept(tmp_path):
     """The candidates pick, the references do not; the file of the policy says how many trials it picks from."""
     settings = {**SMALL, "generations": 2}
     blind, seeing = (
@@ -167,7 +167,7 @@ def test_foresight_is_searched_with_and_kept(tmp_path):
     assert policy.de == {"population_size": 12, "n_candidates": 3}
     assert load_policy_file(tmp_path / "1" / "softmax.safetensors").de == {"population_size": 12}
     assert SearchConfig.from_json(seeing.config.to_json()) == seeing.config
-    with pytest.raises(ValueError, match="foresight must be 3 to resume this search, got 2"):
+    with pytest.raises(ValueError, match="n_candidates must be 3 to resume this search, got 2"):
         Search(SearchConfig(**settings, n_candidates=2), tmp_path / "3", resume=True)
 
 
@@ -218,7 +218,7 @@ def test_what_is_kept_averages_the_means(tmp_path):
 def test_a_portfolio_by_name():
     assert SearchConfig.from_json({"portfolio": "extended"}).operators() == EXTENDED
     with pytest.raises(ValueError, match="portfolio must be one of 'paper', 'extended'; did you mean 'extended'"):
-        SearchConfig.from_json({"portfolio": "beyound"})
+        SearchConfig.from_json({"portfolio": "extende"})
     with pytest.raises(ValueError, match="preset must be one of 'search', 'search-x'.* got 'serach'"):
         SearchConfig.from_json({"preset": "serach"})
     with pytest.raises(ValueError, match="final_population must be at most population_size"):

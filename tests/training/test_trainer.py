@@ -1,7 +1,6 @@
 """The trainer as a whole: it learns what pays, it is deterministic, it refuses what is not finite."""
 
 import json
-from collections import defaultdict
 from itertools import product
 
 import numpy as np
@@ -107,54 +106,6 @@ def test_an_average_that_is_asked_for_later_begins_there(tmp_path):
     assert not (later.learner.average.flat == later.learner.primary.flat).all()
     again = Trainer(TrainingConfig(**settings, cycles=3, averaging=40), tmp_path, resume=True, quiet=True)
     assert (again.learner.average.flat == later.learner.average.flat).all()
-
-
-@pytest.mark.parametrize("teacher", ["de2", "softmax"])
-def test_lanes_of_a_teacher_play_as_the_teacher_would(tmp_path, teacher):
-    """Run by run: half of the lanes are runs of the teacher alone, whatever the network has learned by then."""
-    settings = {**SMALL, "lanes": 4, "decisions": 29, "replay_ratio": 1.0, "stagger": False, "cycles": 6}
-    trainer = Trainer(TrainingConfig(**settings, teacher=teacher, taught=0.5), tmp_path / "taught", quiet=True)
-    plain = Trainer(TrainingConfig(**settings), tmp_path / "plain", quiet=True)
-    runs, numbers = played_runs(trainer, 25)
-    untaught, _ = played_runs(plain, 10)  # the first runs of the network's lanes, at random until the memory is warm
-    config, actors = trainer.config, trainer.actors
-    assert len(numbers) == 8
-    for (lane, _), number in numbers.items():
-        spec = RunSpec(
-            problem=trainer.problems[actors.curriculum.problem_of(number)],
-            policy=load_policy(teacher),
-            config=config.de_config(),
-            seed=config.seed,
-            repeat=actors.curriculum.cycle_of(number),
-            observe=True,
-        )
-        alone = VectorizedRuns([spec], threads=1).record(290).actions[0].tolist()
-        assert (runs[lane, number] == alone) == (lane < 2)
-    assert all(runs[lane, lane][:50] == untaught[lane, lane][:50] for lane in (2, 3))
-
-
-def played_runs(trainer, ticks):
-    """The actions by (lane, number of the run), and the numbers of the runs that were finished."""
-    runs, finished = defaultdict(list), {}
-    for _ in range(ticks):
-        before = trainer.actors.numbers.copy()
-        tick = trainer.actors.act(trainer.actors.new_buffer())
-        for lane, (number, made) in enumerate(zip(before.tolist(), tick.record.made.tolist(), strict=True)):
-            runs[lane, number] += tick.record.actions[lane, :made].tolist()
-        finished |= {(int(np.flatnonzero(before == run.number)[0]), run.number): run.number for run in tick.finished}
-        trainer.digest(tick)
-    trainer.log.close()
-    return runs, finished
-
-
-def test_a_teacher_must_fit(tmp_path):
-    with pytest.raises(ValueError, match="taught must be 0 without a teacher, got 0.5"):
-        TrainingConfig(**SMALL, taught=0.5)
-    with pytest.raises(KeyError, match="unknown policy 'sofmax'; did you mean 'softmax'"):
-        Trainer(TrainingConfig(**SMALL, teacher="sofmax", taught=1.0), tmp_path / "a")
-    pair = (("rand/1", 0.5, 0.9), ("rand/2", 0.7, 1.0))
-    with pytest.raises(ValueError, match="policy 'softmax' was made for the portfolio"):
-        Trainer(TrainingConfig(**SMALL, teacher="softmax", taught=1.0, portfolio=pair), tmp_path / "b")
 
 
 def test_training_on_a_function_of_the_user_with_another_portfolio(tmp_path):

@@ -21,9 +21,9 @@ PaperGrid = Literal["paper"]
 class Settings:
     """Everything that is not given comes from the preset, and what that does not say from the paper."""
 
-    preset: Annotated[
-        str, tyro.conf.arg(help="paper-r1, paper-r2, paper-r3, fast-r2, progress, rank, search, search-x, ..")
-    ] = "paper-r2"
+    preset: Annotated[str, tyro.conf.arg(help="paper-r1, paper-r2, paper-r3, fast-r2, rank, search, search-x, ..")] = (
+        "paper-r2"
+    )
     config: Annotated[Path | None, tyro.conf.arg(help="a JSON file of settings, instead of a preset")] = None
     suite: str | None = None
     problems: Annotated[list[str] | None, tyro.conf.arg(help="names like cec2005:F1/d10")] = None
@@ -36,10 +36,7 @@ class Settings:
     commitment: Annotated[float | None, tyro.conf.arg(help="share of generations of one random strategy")] = None
     n_step: int | None = None
     loss: str | None = None
-    target: str | None = None
     target_sync: int | None = None
-    teacher: Annotated[str | None, tyro.conf.arg(help="policy that decides in the lanes of --taught")] = None
-    taught: Annotated[float | None, tyro.conf.arg(help="share of the lanes in which the teacher decides")] = None
     averaging: Annotated[int | None, tyro.conf.arg(help="updates or generations that what is judged averages")] = None
     batch: int | None = None
     replay_ratio: Annotated[float | None, tyro.conf.arg(help="replayed samples per evaluation")] = None
@@ -68,7 +65,6 @@ class Settings:
     candidates: Annotated[int | None, tyro.conf.arg(help="of the search, per generation")] = None
     sample: Annotated[int | None, tyro.conf.arg(help="of the search: problems that a generation draws")] = None
     sigma: Annotated[float | None, tyro.conf.arg(help="of the search: the first standard deviation of a weight")] = None
-    facts: Annotated[int | None, tyro.conf.arg(help="how many facts the searched policy weighs")] = None
     pool: Annotated[str | None, tyro.conf.arg(help="CSV of deddqn export: runs that the search is ranked among")] = None
     start: Annotated[str | None, tyro.conf.arg(help="softmax policy that the search begins with")] = None
 

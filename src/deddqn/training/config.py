@@ -14,7 +14,6 @@ from deddqn.rewards import reward_kernel
 from deddqn.training.strict_json import RunSettings, check, from_values, read_values, to_values
 
 LOSSES = ("squared", "huber")
-TARGETS = ("periodic", "soft")
 CHECKPOINTS = ("full", "light")
 STATE_TYPES = ("float32", "float16")
 
@@ -32,9 +31,8 @@ class TrainingConfig(RunSettings):
     learning_rate, gamma, epsilon : of Adam, of future rewards, of random decisions.
     commitment : share of generations that apply one random operator throughout, to explore more than single decisions.
     n_step : rewards that are summed before the target network is asked.
-    loss, target : "squared" or "huber"; target weights copied ("periodic") or averaged ("soft").
-    target_sync, target_rate : updates between copies; share of the new weights at every soft update.
-    teacher, taught : name or file of a policy that decides in place of the network in this share of the lanes.
+    loss : "squared" or "huber".
+    target_sync : updates between copies to the target network.
     averaging : updates that the averaged network looks back on (0: there is none). It is not used in learning; where
         there is one, greedy evaluations judge it instead of the network of the moment.
     batch, replay_ratio : samples per update; replayed samples per evaluation (64 / 1 in the paper).
@@ -63,11 +61,7 @@ class TrainingConfig(RunSettings):
     commitment: float = 0.0
     n_step: int = 1
     loss: str = "squared"
-    target: str = "periodic"
     target_sync: int = 1000
-    target_rate: float = 0.001
-    teacher: str = ""
-    taught: float = 0.0
     averaging: int = 0
     batch: int = 64
     replay_ratio: float = 64.0
@@ -94,7 +88,6 @@ class TrainingConfig(RunSettings):
     def __post_init__(self) -> None:
         for name, known in (
             ("loss", LOSSES),
-            ("target", TARGETS),
             ("checkpoint", CHECKPOINTS),
             ("state_type", STATE_TYPES),
         ):
@@ -104,7 +97,7 @@ class TrainingConfig(RunSettings):
             check(name, getattr(self, name) >= 1, "at least 1", getattr(self, name))
         for name in ("learning_rate", "replay_ratio", "reward_scale"):
             check(name, 0.0 < getattr(self, name) < float("inf"), "a positive number", getattr(self, name))
-        for name in ("gamma", "epsilon", "commitment", "target_rate", "taught"):
+        for name in ("gamma", "epsilon", "commitment"):
             check(name, 0.0 <= getattr(self, name) <= 1.0, "in [0, 1]", getattr(self, name))
         for name in ("averaging", "evaluate_every", "seed", "threads", "max_seconds"):
             check(name, getattr(self, name) >= 0, "0 or more", getattr(self, name))
@@ -112,7 +105,6 @@ class TrainingConfig(RunSettings):
         least = self.lanes * self.n_step
         check("warmup", self.warmup >= least, f"at least lanes x n_step = {least} decisions", self.warmup)
         check("memory", self.memory >= self.lanes, f"at least one observation per lane ({self.lanes})", self.memory)
-        check("taught", bool(self.teacher) or self.taught == 0.0, "0 without a teacher", self.taught)
         reward_kernel(self.reward)
         self.de_config()
         self.operators()
@@ -211,12 +203,10 @@ PRESETS: dict[str, dict[str, Any]] = {
     "fast-r1": {"reward": "R1", "reward_scale": R1_SCALE, **_MANY_LANES},
     "fast-r2": {"reward": "R2", **_MANY_LANES},
     "fast-r3": {"reward": "R3", **_MANY_LANES},
-    "progress": {"reward": "progress", **_RETURNS_OF_A_GENERATION},
-    "fast-progress": {"reward": "progress", **_RETURNS_OF_A_GENERATION, **_MANY_LANES},
     "rank": {"reward": "rank", **_RETURNS_OF_A_GENERATION},
     "fast-rank": {"reward": "rank", **_RETURNS_OF_A_GENERATION, **_MANY_LANES},
 }
-"""Named settings: the paper's three, the same with many lanes on a GPU, and the better teachers."""
+"""Named settings: the paper's three, the same with many lanes on a GPU, and a reward that adds up to the final rank."""
 
 
 def preset_values(name: str) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class Learner:
 
     Parameters
     ----------
-    config : learning rate, gamma, batch, loss, target.
+    config : learning rate, gamma, batch, loss.
     features, operators : the sizes of the state and of the portfolio.
     replay : the memory to sample from, on the device of the learner.
     """
@@ -61,7 +61,7 @@ class Learner:
             else:
                 self.step()
             self.updates += 1
-            if self.config.target == "periodic" and self.updates % self.config.target_sync == 0:
+            if self.updates % self.config.target_sync == 0:
                 self.copy_to_target()  # line 23
 
     @torch.no_grad()
@@ -78,8 +78,6 @@ class Learner:
         slopes = torch.zeros_like(q).scatter_(1, batch.actions, slope[:, None] / n)
         self.adam.step(self.primary.differentiate([values[:n] for values in activations], slopes))  # line 22
         self.loss_sum += loss.mean()
-        if self.config.target == "soft":
-            self.target.flat.lerp_(self.primary.flat, self.config.target_rate)
         if self.config.averaging:
             self.average.flat.lerp_(self.primary.flat, 1.0 / self.config.averaging)
 

@@ -125,8 +125,3 @@ def _sum_of_products(left: torch.Tensor, right: torch.Tensor, *, out: Any) -> No
         torch.sum(torch.bmm(left.view(shape).transpose(1, 2), right.view(shape)), dim=0, out=out)
     else:
         torch.mm(left.t(), right, out=out)
-
-
-def is_finite(layers: Layers) -> bool:
-    """True if no weight is NaN or infinite."""
-    return all(np.isfinite(weight).all() and np.isfinite(bias).all() for weight, bias in layers)

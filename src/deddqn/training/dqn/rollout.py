@@ -12,7 +12,7 @@ import numpy as np
 from deddqn.engine import Record, RunSpec, VectorizedRuns
 from deddqn.engine.run_spec import Template, bind
 from deddqn.features.layout import n_features
-from deddqn.policies import Policy, load_policy, network_policy
+from deddqn.policies import network_policy
 from deddqn.policies.mlp import COMMITMENT, EPSILON, network_views
 from deddqn.problems import Problem
 from deddqn.training.config import TrainingConfig
@@ -97,24 +97,22 @@ class Actors:
         self._views = network_views(self.policy.setup)
         self._newest = self._shown = layers
         self.curriculum = Curriculum(len(self.problems), config.seed)
-        self._templates = self._templates_of(self.policy, reward_setups)
-        self.taught = round(config.taught * config.lanes)  # lanes, the first ones, in which the teacher decides
-        self._taught = self._templates_of(load_policy(config.teacher), reward_setups) if self.taught else []
+        self._templates = self._templates_of(reward_setups)
         self.numbers = np.arange(config.lanes)
         self.next_number = config.lanes
-        room = max(template.arena.size for template in (*self._templates, *self._taught))
-        first = [self._template(lane, number).spec for lane, number in enumerate(self.numbers.tolist())]
+        room = max(template.arena.size for template in self._templates)
+        first = [self._template(number).spec for number in self.numbers.tolist()]
         self.lanes = VectorizedRuns(first, threads=config.threads or None, room=room)
         for lane, number in enumerate(self.numbers.tolist()):
             self.begin(lane, number)
 
-    def _templates_of(self, policy: Policy, reward_setups: Sequence[np.ndarray]) -> list[Template]:
-        """The runs of a policy on all problems."""
+    def _templates_of(self, reward_setups: Sequence[np.ndarray]) -> list[Template]:
+        """The runs on all problems."""
         return [
             Template(
                 RunSpec(
                     problem=problem,
-                    policy=policy,
+                    policy=self.policy,
                     portfolio=self.config.operators(),
                     config=self.config.de_config(),
                     seed=self.config.seed,
@@ -126,14 +124,13 @@ class Actors:
             for problem, setup in zip(self.problems, reward_setups, strict=True)
         ]
 
-    def _template(self, lane: int, number: int) -> Template:
-        templates = self._taught if lane < self.taught else self._templates
-        return templates[self.curriculum.problem_of(number)]
+    def _template(self, number: int) -> Template:
+        return self._templates[self.curriculum.problem_of(number)]
 
     def begin(self, lane: int, number: int) -> None:
         """Begin a run in a lane."""
         self.numbers[lane] = number
-        self.lanes.restart(lane, self._template(lane, number), self.curriculum.cycle_of(number))
+        self.lanes.restart(lane, self._template(number), self.curriculum.cycle_of(number))
 
     def stagger(self) -> int:
         """Bring the runs to different parts of their budgets, without recording; return the evaluations that took.
