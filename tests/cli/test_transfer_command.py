@@ -15,8 +15,8 @@ from deddqn.policies import load_policy_file
 BBOB = ["bbob:f1/i1/d2", "bbob:f3/i1/d5"]
 CEC = ["cec2005:F1/d10", "cec2005:F6/d10"]
 SMALL = ["--population-size", "12", "--budget", "150", "--runs", "2", "--methods", "random", "de1", "--workers", "1"]
-SEARCH = ["--preset", "search", "--generations", "2", "--candidates", "4", "--evaluate-repeats", "1"]
-NETWORK = ["--warmup", "30", "--cycles", "1", "--hidden", "8", "--replay-ratio", "4", "--batch", "8"]
+SEARCH = ["--preset", "softmax", "--generations", "2", "--offspring", "4", "--evaluate-repeats", "1"]
+NETWORK = ["--learning-starts", "30", "--cycles", "1", "--hidden", "8", "--replay-ratio", "4", "--batch-size", "8"]
 
 
 def transfer(out: Path, trained: list[str], tested: list[str], *settings: str) -> int:
@@ -37,14 +37,14 @@ def check_comparison(out: Path, tested: list[str]) -> None:
     assert "--population-size 12" in page
 
 
-@pytest.mark.parametrize("preset", ["paper-r2", "rank", "progress", "search"])
+@pytest.mark.parametrize("preset", ["paper-r2", "rank", "softmax"])
 @pytest.mark.parametrize(("trained", "tested"), [(BBOB, CEC), (CEC, BBOB)], ids=["to-cec2005", "to-bbob"])
 def test_both_ways(trained: list[str], tested: list[str], preset: str, tmp_path: Path) -> None:
     pytest.importorskip("ioh")
-    if preset != "search":
+    if preset != "softmax":
         pytest.importorskip("torch")
-    chosen = ["--n-step", "5"] if preset in ("rank", "progress") else []
-    settings = SEARCH if preset == "search" else ["--preset", preset, *NETWORK, *chosen]
+    chosen = ["--n-step", "5"] if preset == "rank" else []
+    settings = SEARCH if preset == "softmax" else ["--preset", preset, *NETWORK, *chosen]
     assert transfer(tmp_path / "t", trained, tested, *settings) == 0
     check_comparison(tmp_path / "t", tested)
     policy = load_policy_file(tmp_path / "t" / "trained-on-problems.safetensors")
@@ -83,7 +83,7 @@ def test_interrupted_in_training_and_in_comparison(
         (["--suite", "bbob-smal", "--test", *CEC], "did you mean 'bbob-small'?"),
         (["--suite", "cec2005-train", "--test", "cec205-test"], "did you mean 'cec2005-test'?"),
         (["--suite", "cec2005-train", "--test", "cec2005:F3/d50", "--methods", "dee1"], "did you mean 'de1'?"),
-        (["--suite", "cec2005-train", "--test", "cec2005:F3/d50", "--preset", "serch"], "did you mean 'search'?"),
+        (["--suite", "cec2005-train", "--test", "cec2005:F3/d50", "--preset", "sofmax"], "did you mean 'softmax'?"),
         (["--suite", "cec2005-train", "--test", "cec2005:F3/d50", "--runs", "-1"], "runs must be at least 1, got -1"),
         (["--suite", "cec2005-train", "--test", "cec2005:F3/d50", "--cycles", "0"], "cycles must be at least 1"),
     ],

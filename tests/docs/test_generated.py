@@ -21,7 +21,7 @@ from deddqn.policies import policy_names, registry, save_softmax
 from deddqn.policies.files import read_policy_file
 from deddqn.policies.registry import SHIPPED
 from deddqn.training.config import PRESETS, TrainingConfig
-from deddqn.training.policy_search.search import SearchConfig
+from deddqn.training.policy_search.search import PolicySearchConfig
 from tests.docs import commands
 from tests.docs.blocks import ROOT, blocks
 from tools.docs import api, cards, methods, performance
@@ -116,9 +116,9 @@ def test_portfolios_become_a_file_of_settings() -> None:
 
 
 def test_settings_without_an_option_become_a_file() -> None:
-    config = SearchConfig(sigma=0.5, repeats=3).to_json()
+    config = PolicySearchConfig(sigma=0.5, repeats=3).to_json()
     settings = cards.shortest_settings(config)
-    assert settings == {"preset": "search", "sigma": 0.5, "repeats": 3}
+    assert settings == {"preset": "softmax", "sigma": 0.5, "repeats": 3}
     assert "python -m deddqn.training out/x.json" in cards.command(settings, "out/x")
 
 

@@ -1,4 +1,4 @@
-"""``deddqn train``: learn a policy by Algorithm 1, or by direct search (``--preset search`` or ``search-x``)."""
+"""``deddqn train``: learn a policy by Algorithm 1, or by direct search (``--preset softmax`` or ``softmax-x``)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ PaperGrid = Literal["paper"]
 class Settings:
     """Everything that is not given comes from the preset, and what that does not say from the paper."""
 
-    preset: Annotated[str, tyro.conf.arg(help="paper-r1, paper-r2, paper-r3, fast-r2, rank, search, search-x, ..")] = (
-        "paper-r2"
-    )
+    preset: Annotated[
+        str, tyro.conf.arg(help="paper-r1, paper-r2, paper-r3, fast-r2, rank, softmax, softmax-x, ..")
+    ] = "paper-r2"
     config: Annotated[Path | None, tyro.conf.arg(help="a JSON file of settings, instead of a preset")] = None
     suite: str | None = None
     problems: Annotated[list[str] | None, tyro.conf.arg(help="names like cec2005:F1/d10")] = None
@@ -33,24 +33,27 @@ class Settings:
     learning_rate: float | None = None
     gamma: float | None = None
     epsilon: float | None = None
-    commitment: Annotated[float | None, tyro.conf.arg(help="share of generations of one random strategy")] = None
+    generation_exploration: Annotated[
+        float | None, tyro.conf.arg(help="share of generations of one random strategy")
+    ] = None
     n_step: int | None = None
     loss: str | None = None
-    target_sync: int | None = None
-    averaging: Annotated[int | None, tyro.conf.arg(help="updates or generations that what is judged averages")] = None
-    batch: int | None = None
+    target_update_interval: int | None = None
+    ema_window: int | None = None
+    mean_window: int | None = None
+    batch_size: int | None = None
     replay_ratio: Annotated[float | None, tyro.conf.arg(help="replayed samples per evaluation")] = None
-    memory: int | None = None
-    warmup: int | None = None
-    lanes: Annotated[int | None, tyro.conf.arg(help="parallel runs")] = None
-    decisions: Annotated[int | None, tyro.conf.arg(help="per lane between looks at the network")] = None
+    buffer_size: int | None = None
+    learning_starts: int | None = None
+    n_runs: Annotated[int | None, tyro.conf.arg(help="parallel runs")] = None
+    rollout_steps: Annotated[int | None, tyro.conf.arg(help="decisions per run and rollout")] = None
     cycles: int | None = None
     budget: int | None = None
     population_size: int | None = None
     final_population: Annotated[int | None, tyro.conf.arg(help="what NP shrinks to over the budget")] = None
     repair: Annotated[str | None, tyro.conf.arg(help="at the bounds: clip, reflect or midpoint")] = None
     n_candidates: Annotated[int | None, tyro.conf.arg(help="trials of a chosen move that the policy picks from")] = None
-    portfolio: Annotated[str | None, tyro.conf.arg(help="paper or beyond")] = None
+    portfolio: Annotated[str | None, tyro.conf.arg(help="paper or extended")] = None
     evaluate_every: int | None = None
     evaluate_repeats: int | None = None
     seed: int | None = None
@@ -62,7 +65,7 @@ class Settings:
     checkpoint_seconds: float | None = None
     max_seconds: float | None = None
     generations: Annotated[int | None, tyro.conf.arg(help="of the search")] = None
-    candidates: Annotated[int | None, tyro.conf.arg(help="of the search, per generation")] = None
+    offspring: Annotated[int | None, tyro.conf.arg(help="of the search, per generation")] = None
     sample: Annotated[int | None, tyro.conf.arg(help="of the search: problems that a generation draws")] = None
     sigma: Annotated[float | None, tyro.conf.arg(help="of the search: the first standard deviation of a weight")] = None
     pool: Annotated[str | None, tyro.conf.arg(help="CSV of deddqn export: runs that the search is ranked among")] = None
@@ -105,7 +108,7 @@ def cluster_of(options: Options) -> ClusterConfig | None:
             raise ValueError(f"{', '.join(given)} must be left out without --cluster, got {given}")
         return None
     if options.grid is not None:
-        raise ValueError("cluster must be left out with --grid: its networks have one lane each")
+        raise ValueError("cluster must be left out with --grid: its networks learn from one run each")
     return ClusterConfig(address=options.cluster, **given)
 
 

@@ -21,7 +21,7 @@ from deddqn.policies.files import read_policy_file
 from deddqn.problems import Problem
 from deddqn.training.api import TrainingFailed, config_of, learn
 from deddqn.training.config import TrainingConfig
-from deddqn.training.policy_search.search import SearchConfig
+from deddqn.training.policy_search.search import PolicySearchConfig
 
 RIVALS = ("random", "de1", "de2", "de3", "de4", "pm-adapss", "f-auc", "rec-pm")
 NOT_LEARNED = ("device", "threads", "learner_threads", "tensorboard", "checkpoint", "checkpoint_seconds", "max_seconds")
@@ -62,7 +62,7 @@ def run(options: Options) -> int:
     return _compare(options, config, policy, console)
 
 
-def policy_path(out: Path, config: TrainingConfig | SearchConfig) -> Path:
+def policy_path(out: Path, config: TrainingConfig | PolicySearchConfig) -> Path:
     """The file of the trained policy; its name says what it was trained on."""
     known = "problems" if config.problems else config.suite
     return out / f"trained-on-{re.sub(r'[^a-z0-9-]+', '-', known)}.safetensors"
@@ -76,7 +76,7 @@ def check_unseen(trained_on: dict[str, Problem], tested_on: dict[str, Problem]) 
         raise ValueError(f"test must hold only problems that are not trained on, got {', '.join(seen)}")
 
 
-def check_same(policy: Path, config: TrainingConfig | SearchConfig) -> None:
+def check_same(policy: Path, config: TrainingConfig | PolicySearchConfig) -> None:
     """The policy of the folder must have been trained as it is asked for."""
     wanted, present = config.to_json(), read_policy_file(policy)[1]["provenance"].get("config", {})
     different = [
@@ -88,7 +88,7 @@ def check_same(policy: Path, config: TrainingConfig | SearchConfig) -> None:
         raise ValueError(f"{policy} was trained with other settings; {'; '.join(different)}. Choose another --out")
 
 
-def planned(options: Options, config: TrainingConfig | SearchConfig, methods: tuple[str, ...]) -> Experiment:
+def planned(options: Options, config: TrainingConfig | PolicySearchConfig, methods: tuple[str, ...]) -> Experiment:
     """The comparison: the searches have the budget, the population and the seed of the training."""
     size = config.population_size
     return experiment(
@@ -101,13 +101,13 @@ def planned(options: Options, config: TrainingConfig | SearchConfig, methods: tu
     )
 
 
-def _train(options: Options, config: TrainingConfig | SearchConfig, policy: Path) -> int:
+def _train(options: Options, config: TrainingConfig | PolicySearchConfig, policy: Path) -> int:
     try:
         learned = learn(config, options.out / "training", resume=True)
     except TrainingFailed as error:
         print(error, file=sys.stderr)
         return 1
-    print(learned.summary.replace("go on with --resume", "the same command goes on"))
+    print(learned.summary.replace("continue with --resume", "the same command goes on"))
     if not learned.done:
         return 130
     temporary = policy.with_name(f".{policy.name}.tmp")
@@ -116,7 +116,7 @@ def _train(options: Options, config: TrainingConfig | SearchConfig, policy: Path
     return 0
 
 
-def _compare(options: Options, config: TrainingConfig | SearchConfig, policy: Path, console: Console) -> int:
+def _compare(options: Options, config: TrainingConfig | PolicySearchConfig, policy: Path, console: Console) -> int:
     from deddqn.experiments.progress import live
     from deddqn.experiments.runner import run_experiment
     from deddqn.report import write_report

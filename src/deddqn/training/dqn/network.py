@@ -1,4 +1,8 @@
-"""The Q-network in torch (Sect. 3.1): a multi-layer perceptron with ReLU that is exported to a policy file."""
+"""The Q-network in torch (Sect. 3.1): a multi-layer perceptron with ReLU, and its gradient by hand.
+
+Weights and gradients are views of one vector each, so that an update is a few tensor operations that a CUDA graph
+holds.
+"""
 
 from __future__ import annotations
 
