@@ -20,12 +20,11 @@ import numpy as np
 from deddqn.analysis.statistics import a12
 from deddqn.de.config import config_for
 from deddqn.de.portfolio import EXTENDED, Operator, Portfolio
+from deddqn.evaluation import SOLVED, TRAINING_SUITE, evaluate_policy, rank_scores, read_errors
 from deddqn.policies import CompiledPolicy, fixed, load_policy, softmax_policy, uniform_policy
 from deddqn.policies.softmax import INPUTS, prescreening_gate_of, weights_of
 from deddqn.problems import Problem, suite
-from deddqn.training.evaluate import SOLVED, errors_of, evaluate, rank_scores
 
-TRAINING = "cec2005-train"
 RUNS = 12
 CHANGES: tuple[dict[str, Any], ...] = (
     {},
@@ -62,7 +61,7 @@ class Ablation:
 
     def __init__(self, peers: Path, suite_name: str) -> None:
         self.problems = suite(suite_name)
-        self.references = errors_of(peers, self.problems)
+        self.references = read_errors(peers, self.problems)
         self.means = mean_errors(peers, self.problems)
         loaded = load_policy("softmax-x")
         assert isinstance(loaded, CompiledPolicy)
@@ -73,7 +72,9 @@ class Ablation:
         """The final errors (problems, runs) of a policy with the settings of `softmax-x`, some of them changed."""
         portfolio = policy.portfolio or EXTENDED
         config = config_for(self.policy.de, **change)
-        return evaluate(policy, self.problems, portfolio=portfolio, config=config, repeats=RUNS, seed=seed).errors
+        return evaluate_policy(
+            policy, self.problems, portfolio=portfolio, config=config, repeats=RUNS, seed=seed
+        ).errors
 
     def report(self, name: str, errors: np.ndarray) -> np.ndarray:
         """Print one line; return the score of every problem."""
@@ -155,14 +156,16 @@ def report_operators(study: Ablation) -> None:
     study.report_scores("the best operator of each problem, afterwards", np.max(scores, axis=0))
     cma = Portfolio([Operator("cma", 1.0, 1.0)])
     config = config_for(policy.de)
-    study.report("cma alone", evaluate(fixed(0), study.problems, portfolio=cma, config=config, repeats=RUNS).errors)
+    study.report(
+        "cma alone", evaluate_policy(fixed(0), study.problems, portfolio=cma, config=config, repeats=RUNS).errors
+    )
 
 
-def main(peers: Path, suite_name: str = TRAINING) -> None:
+def main(peers: Path, suite_name: str = TRAINING_SUITE) -> None:
     """Print everything, or on another suite than the training functions what was chosen last."""
     study = Ablation(peers, suite_name)
-    report_settings(study, CHANGES if suite_name == TRAINING else LAST)
-    if suite_name == TRAINING:
+    report_settings(study, CHANGES if suite_name == TRAINING_SUITE else LAST)
+    if suite_name == TRAINING_SUITE:
         report_operators(study)
 
 

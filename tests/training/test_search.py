@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from deddqn.de import EXTENDED, DEConfig
+from deddqn.evaluation import evaluate_policies, rank_score
 from deddqn.policies import load_policy, load_policy_file, save_softmax, softmax_policy
 from deddqn.policies.softmax import N_INPUTS, prescreening_gate_of, weights_of
-from deddqn.training.evaluate import evaluate_all, rank_score, rank_scores
 from deddqn.training.policy_search.cma_es import CMAES
 from deddqn.training.policy_search.search import PolicySearch, PolicySearchConfig, search_policy
 
@@ -30,13 +30,6 @@ def test_cma_es_draws_the_same_after_a_round_trip():
         cma.tell(points, ellipsoid(points))
     other.load_arrays(cma.to_arrays())
     np.testing.assert_array_equal(cma.ask(), other.ask())
-
-
-def test_the_rank_score_by_hand():
-    pool = np.array([[1.0, 2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 5.0]])
-    mine = np.array([[2.5, 0.5], [0.0, 6.0]])
-    assert rank_scores(mine, pool).tolist() == [(2 + 4) / 8, (1 + 1.5 + 0) / 8]
-    assert rank_score(mine, pool) == pytest.approx((0.75 + 2.5 / 8) / 2)
 
 
 SMALL = {
@@ -76,7 +69,7 @@ def test_a_search_finds_a_better_policy_than_the_one_it_began_with(tmp_path):
     begun = softmax_policy(np.zeros((4, N_INPUTS)), max_dimension=10)
     ended = softmax_policy(**found._policy_at(found.cma.mean), max_dimension=10)
     settings = {**found._settings, "repeats": 150}
-    before, after = (e.errors for e in evaluate_all([begun, ended], found.problems, **settings))
+    before, after = (e.errors for e in evaluate_policies([begun, ended], found.problems, **settings))
     assert rank_score(after, before) > 0.55  # 0.5 is as good
 
 

@@ -136,14 +136,14 @@ def test_rewards_that_explode_stop_the_training_and_leave_no_policy(tmp_path):
 
 @pytest.mark.parametrize("reward", ["progress", "rank"])
 def test_rewards_with_tables_add_up_to_where_the_run_ended(tmp_path, reward):
+    from deddqn.evaluation import evaluate_policy
     from deddqn.rewards import potential
     from deddqn.training.dqn.reward_tables import reward_tables
-    from deddqn.training.evaluate import evaluate
 
     config = TrainingConfig(**SMALL)
     problems = config.training_problems()
     tables = reward_tables(reward, problems, config.de_config())
-    found = evaluate(
+    found = evaluate_policy(
         load_policy("de3"),
         problems,
         repeats=3,

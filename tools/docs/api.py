@@ -100,7 +100,10 @@ PARTS = (
             ),
             ("deddqn.training.api", ("learn", "Learned", "TrainingFailed", "config_of")),
             ("deddqn.training.dqn.paper_grid", ("paper_grid", "grid_configs")),
-            ("deddqn.training.evaluate", ("evaluate", "Evaluation", "reference_errors", "rank_score")),
+            (
+                "deddqn.evaluation",
+                ("evaluate_policy", "evaluate_policies", "Evaluation", "reference_errors", "rank_score"),
+            ),
         ),
     ),
     Part(

@@ -23,7 +23,7 @@ COMMANDS = {
     "explain": "what a policy does, which features matter to it, and whether it needs the state at all",
     "animate": "a population on a contour, coloured by the strategies that made it",
     "transfer": "train on one suite, then compare the policy with others on another, with the report",
-    "score": "what policies earn and how they end, on the training functions",
+    "score": "mean return and rank score of policies on the training functions",
     "about": "versions, machine and compiled code, for reports of errors",
 }
 """Name -> what it does; the module is ``deddqn.cli.<name>``, imported only when the command is used."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from deddqn.evaluation import evaluate_policy, rank_score, reference_errors
 from deddqn.features.layout import n_features
 from deddqn.policies import network_policy, save_policy
 from deddqn.problems import Problem
@@ -23,7 +24,6 @@ from deddqn.training.dqn.replay_buffer import ReplayBuffer
 from deddqn.training.dqn.reward_tables import reward_tables
 from deddqn.training.dqn.rollout import Actors, Rollout, RolloutSource
 from deddqn.training.dqn.weights import Layers
-from deddqn.training.evaluate import evaluate, rank_score, reference_errors
 from deddqn.training.provenance import provenance_of, thinned
 from deddqn.training.training_log import TrainingLog
 
@@ -198,7 +198,7 @@ class Trainer:
             self.references = reference_errors(self.problems, repeats=repeats, threads=threads, **settings)
         layers = self.learner.evaluated.export()
         policy = network_policy(*zip(*layers, strict=True), **self._made_for)
-        found = evaluate(
+        found = evaluate_policy(
             policy,
             self.problems,
             repeats=repeats,

@@ -19,6 +19,15 @@ import numpy as np
 from deddqn._utils.validation import choice_error
 from deddqn._utils.versions import versions
 from deddqn.de.portfolio import EXTENDED
+from deddqn.evaluation import (
+    HELD_OUT,
+    evaluate_policies,
+    evaluate_policy,
+    rank_score,
+    rank_scores,
+    read_errors,
+    reference_errors,
+)
 from deddqn.policies import CompiledPolicy, load_policy
 from deddqn.policies.softmax import (
     INPUTS,
@@ -31,15 +40,6 @@ from deddqn.policies.softmax import (
 )
 from deddqn.problems import Problem, get, suite
 from deddqn.training.checkpoint import check_same, load_checkpoint, prepare_folder, save_checkpoint
-from deddqn.training.evaluate import (
-    HELD_OUT,
-    errors_of,
-    evaluate,
-    evaluate_all,
-    rank_score,
-    rank_scores,
-    reference_errors,
-)
 from deddqn.training.policy_search.cma_es import CMAES
 from deddqn.training.provenance import LIBRARIES, commit
 from deddqn.training.strict_json import RunSettings, check, from_values, to_values
@@ -251,7 +251,7 @@ class PolicySearch:
     def _run_references(self) -> np.ndarray:
         """(problems, runs): the final errors that runs are ranked among."""
         if self.config.pool:
-            return errors_of(self.config.pool, self.problems)
+            return read_errors(self.config.pool, self.problems)
         return reference_errors(self.problems, repeats=self.config.reference_repeats, **self._settings)
 
     @property
@@ -271,7 +271,7 @@ class PolicySearch:
         first = self.cma.generation * self.config.repeats
         drawn = self._drawn()
         problems, references = [self.problems[k] for k in drawn], self.references[drawn]
-        found = evaluate_all(policies, problems, repeats=self.config.repeats, first=first, **self._settings)
+        found = evaluate_policies(policies, problems, repeats=self.config.repeats, first=first, **self._settings)
         everything = np.concatenate([references, *(e.errors for e in found)], axis=1)
         scores = np.array([rank_score(e.errors, everything) for e in found])
         against_references = float(np.mean([rank_score(e.errors, references) for e in found]))
@@ -297,7 +297,7 @@ class PolicySearch:
         """Score the average of the means on other seeds; keep it if it is the best so far."""
         policy = softmax_policy(**self._policy_at(self.average), **self._made_for)
         repeats = self.config.evaluate_repeats
-        found = evaluate(policy, self.problems, repeats=repeats, first=VALIDATION, **self._settings)
+        found = evaluate_policy(policy, self.problems, repeats=repeats, first=VALIDATION, **self._settings)
         score = rank_score(found.errors, self.references)
         self.curve.append([self.cma.generation, score])
         if score > self.best_score:
