@@ -34,7 +34,6 @@ SMALL = {
     "explain": shlex.split("--repeats 3 --budget 500"),
     "score": shlex.split("--runs 1"),
     "train": shlex.split("--problems cec2005:F1/d10"),
-    "transfer": shlex.split("--runs 2 --methods random --no-figures"),
 }
 
 
@@ -61,7 +60,7 @@ def run(words: list[str], added: list[str]) -> None:
 def smaller(arguments: list[str]) -> list[str]:
     """Some commands take minutes or hours: the same, with few problems, runs and evaluations."""
     smaller = SMALL.get(arguments[0], [])
-    if arguments[0] not in ("train", "transfer"):
+    if arguments[0] != "train":
         return smaller
     given = _options_of(arguments[0], arguments[1:])
     return [*smaller, *(SMALL_SEARCH if given.preset in SEARCH_PRESETS else SMALL_TRAINING)]

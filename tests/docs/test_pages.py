@@ -160,8 +160,7 @@ class TestTheRunner:
         [
             ("train --preset softmax-x --out x", ["--problems", "--generations"]),
             ("train --preset paper-r2 --out search", ["--problems", "--cycles"]),
-            ("transfer --preset softmax --test cec2005:F1/d10 --out x", ["--runs", "--generations"]),
-            ("transfer --preset=rank --test cec2005:F1/d10 --out x", ["--runs", "--cycles"]),
+            ("train --preset=rank --out x", ["--problems", "--cycles"]),
             ("minimize cec2005:F1/d10", []),
         ],
     )

@@ -22,7 +22,6 @@ COMMANDS = {
     "train": "train a policy: Double DQN as in the paper, or direct policy search",
     "explain": "what a policy does, which features matter to it, and whether it needs the state at all",
     "animate": "a population on a contour, coloured by the strategies that made it",
-    "transfer": "train on one suite, then compare the policy with others on another, with the report",
     "score": "mean return and rank score of policies on the training functions",
     "about": "versions, machine and compiled code, for reports of errors",
 }
