@@ -115,11 +115,11 @@ def test_portfolios_become_a_file_of_settings() -> None:
     assert json.loads(blocks(text)[0].text)["portfolio"] == [["rand/1", 0.9, 0.5]]
 
 
-def test_settings_without_an_option_become_a_file() -> None:
+def test_settings_become_options() -> None:
     config = PolicySearchConfig(sigma=0.5, repeats=3).to_json()
     settings = cards.shortest_settings(config)
     assert settings == {"preset": "softmax", "sigma": 0.5, "repeats": 3}
-    assert "python -m deddqn.training out/x.json" in cards.command(settings, "out/x")
+    assert "deddqn train --preset softmax --repeats 3 --sigma 0.5" in cards.command(settings, "out/x")
 
 
 @pytest.mark.parametrize("name", PRESETS)
