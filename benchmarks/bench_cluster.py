@@ -99,7 +99,12 @@ def deliveries(seconds: float) -> list[Bar]:
     from deddqn.training.dqn.trainer import Trainer
 
     config = TrainingConfig(
-        lanes=LANES, decisions=DECISIONS, memory=400_000, warmup=10**9, synchronous=False, tensorboard=False
+        n_runs=LANES,
+        rollout_steps=DECISIONS,
+        buffer_size=400_000,
+        learning_starts=10**9,
+        synchronous=False,
+        tensorboard=False,
     )
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -1,6 +1,6 @@
-"""Training: evaluations and updates per second, of the paper's algorithm and with many lanes.
+"""Training: evaluations and updates per second, of the paper's algorithm and with many runs.
 
-*paper* is one lane, batch 64 and one update per evaluation; MetaBox needs 5.6 ms per evaluation for the same. *ratio 1*
+*paper* is one run, batch 64 and one update per evaluation; MetaBox needs 5.6 ms per evaluation for the same. *ratio 1*
 replays as many samples as there are evaluations. With ``--device cuda`` the ratios 8 and 64 are measured too.
 """
 
@@ -33,22 +33,22 @@ class Speed:
 
 
 CPU = {
-    "paper": TrainingConfig(warmup=1000),
+    "paper": TrainingConfig(learning_starts=1000),
     "ratio 1": TrainingConfig(
-        lanes=256,
-        decisions=25,
-        batch=4096,
+        n_runs=256,
+        rollout_steps=25,
+        batch_size=4096,
         replay_ratio=1.0,
         learning_rate=1e-3,
-        memory=400_000,
-        warmup=20_000,
+        buffer_size=400_000,
+        learning_starts=20_000,
         synchronous=False,
     ),
 }
 CUDA = {
     "ratio 8": preset("fast-r2", device="cuda", replay_ratio=8.0),
     "ratio 64": preset("fast-r2", device="cuda"),
-    "n-step 64": preset("fast-progress", device="cuda"),
+    "n-step 64": preset("fast-rank", device="cuda"),
 }
 
 
@@ -62,8 +62,8 @@ def measure(name: str, config: TrainingConfig, seconds: float) -> Speed:
         def more() -> bool:
             return not begun or time.monotonic() - begun < seconds
 
-        for tick in trainer.actors.ticks(more, overlapped=not config.synchronous):
-            trainer.digest(tick)
+        for rollout in trainer.actors.rollouts(more, overlapped=not config.synchronous):
+            trainer.train_on(rollout)
             if not begun and trainer.learner.updates >= 20:
                 trainer.learner.check_loss()
                 begun, first = time.monotonic(), (trainer.evaluations, trainer.learner.updates)
@@ -71,7 +71,7 @@ def measure(name: str, config: TrainingConfig, seconds: float) -> Speed:
         took = time.monotonic() - begun
         evaluations, updates = trainer.evaluations - first[0], trainer.learner.updates - first[1]
         trainer.log.close()
-    return Speed(name, evaluations / took, updates / took, updates * config.batch / took)
+    return Speed(name, evaluations / took, updates / took, updates * config.batch_size / took)
 
 
 def main(device: str = "cpu", seconds: float = SECONDS) -> list[Bar]:

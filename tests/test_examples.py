@@ -6,6 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deddqn.experiments import Store
+from deddqn.policies import load_policy_file
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -47,3 +50,20 @@ def test_stop_and_resume(capsys):
     result, unbroken = load("stop_and_resume").main()
     assert np.array_equal(result.x, unbroken.x) and result.fun == unbroken.fun and result.nfev == 3000
     assert "the same point: True" in capsys.readouterr().out
+
+
+def test_transfer(capsys, tmp_path):
+    pytest.importorskip("pandas")
+    trained, tested = ["cec2005:F1/d10", "cec2005:F6/d10"], ["cec2005:F9/d10"]
+    arguments = ["--train", *trained, "--test", *tested, "--quick", "--runs", "2", "--out", str(tmp_path)]
+    example = load("transfer")
+    page = example.main(arguments)
+    assert page == example.main(arguments) and page.exists()  # again: everything is done already
+    policy = tmp_path / "training" / "softmax.safetensors"
+    assert load_policy_file(policy).metadata["provenance"]["problems"] == trained
+    stored = Store(tmp_path / "comparison").read()
+    assert set(stored.method) == {str(policy), "random", "de1"} and set(stored.problem) == set(tested)
+    assert len(stored) == 6 and np.isfinite(stored.error).all()
+    assert capsys.readouterr().out.count("the report:") == 2
+    with pytest.raises(ValueError, match="test must hold only problems that are not trained on, got cec2005:F1/d10"):
+        example.main(["--train", "cec2005-train", "--test", "cec2005:F1/d10"])

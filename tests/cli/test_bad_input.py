@@ -19,8 +19,8 @@ from deddqn.experiments import compare
 from deddqn.problems import get
 
 SMALL = ["--runs", "1", "--budget", "150", "--workers", "1"]
-TRAIN = ["train", "--preset", "search", "--problems", "cec2005:F1/d10", "--budget", "150", "--population-size", "12"]
-TRAIN += ["--generations", "1", "--candidates", "4", "--evaluate-every", "1", "--evaluate-repeats", "1"]
+TRAIN = ["train", "--preset", "softmax", "--problems", "cec2005:F1/d10", "--budget", "150", "--population-size", "12"]
+TRAIN += ["--generations", "1", "--offspring", "4", "--evaluate-every", "1", "--evaluate-repeats", "1"]
 
 
 def box(x: Any) -> float:
@@ -45,7 +45,7 @@ def box(x: Any) -> float:
         (["score"], "say who"),
         (["score", "random", "--runs", "0"], "runs must be at least 1, got 0"),
         (["tune", "pm-adapss", "--runs", "0"], "runs must be at least 1, got 0"),
-        ([*TRAIN, "--preset", "serch"], "did you mean 'search'?"),
+        ([*TRAIN, "--preset", "sofmax"], "did you mean 'softmax'?"),
         ([*TRAIN, "--config", "no.json"], "there is no settings file no.json"),
         ([*TRAIN, "--config", "text"], "text is not JSON"),
         ([*TRAIN, "--out", "text"], "out must be a folder, got the file 'text'"),
@@ -80,11 +80,11 @@ def test_a_training_is_not_overwritten_nor_continued_as_another(
     out = ["--out", str(tmp_path / "t")]
     assert main([*TRAIN, *out]) == 0
     assert main([*TRAIN, *out]) == 2
-    assert "holds a training already: go on with --resume" in capsys.readouterr().err
+    assert "holds a training already: continue with --resume" in capsys.readouterr().err
     assert main([*TRAIN, *out, "--resume", "--seed", "3"]) == 2
     assert "seed must be 0 to resume this search, got 3" in capsys.readouterr().err
     assert main(["train", "--problems", "cec2005:F1/d10", *out, "--resume"]) == 2
-    assert "holds a search, which --resume does not go on with" in capsys.readouterr().err
+    assert "holds a search, which --resume does not continue" in capsys.readouterr().err
     arrays = next((tmp_path / "t").glob("checkpoint-*/arrays-*"))
     arrays.write_bytes(arrays.read_bytes()[:50])
     assert main([*TRAIN, *out, "--resume"]) == 2
@@ -194,7 +194,6 @@ print(json.dumps(said))
 ANYWHERE = ["--problems", "cec2005:F1/d10", *SMALL]
 
 
-TRANSFER = ["transfer", "--problems", "cec2005:F1/d10", "--test", "cec2005:F2/d10"]
 NEEDED: dict[str, list[tuple[str, list[str], str]]] = {
     "pandas": [
         ("pandas", ["compare", "--methods", "de1", *ANYWHERE, "--out", "new"], "report,baselines"),
@@ -204,8 +203,6 @@ NEEDED: dict[str, list[tuple[str, list[str], str]]] = {
         ("cma", ["compare", "--methods", "ipop-cmaes", *ANYWHERE, "--out", "new"], "baselines"),
         ("minionpy", ["compare", "--methods", "jade", *ANYWHERE, "--out", "new"], "baselines"),
         ("matplotlib", ["demo", "--out", "new"], "report"),
-        ("matplotlib", [*TRANSFER, "--out", "new"], "report"),
-        ("torch", [*TRANSFER, "--no-figures", "--out", "new"], "train"),
         ("torch", ["train", "--out", "new"], "train"),
         ("torch", ["train", "--grid", "paper", "--out", "new"], "train"),
         ("optuna", ["tune", "pm-adapss", "--out", "new"], "baselines"),

@@ -21,18 +21,18 @@ def shares(text):
     return text.count("%")
 
 
-def test_prescreening_of_a_policy_and_as_asked_for(tmp_path, capsys, monkeypatch):
+def test_the_candidates_of_a_policy_and_as_asked_for(tmp_path, capsys, monkeypatch):
     from deddqn.cli import score
-    from deddqn.training.evaluate import evaluate
+    from deddqn.evaluation import evaluate_policy
 
     path, used = str(tmp_path / "x.safetensors"), []
     save_softmax(path, np.zeros((4, 8)), de={"n_candidates": 3, "population_size": 20})
 
     def note(policy, problems, *, config, **settings):
         used.append(config.n_candidates)
-        return evaluate(policy, problems, config=replace(config, budget=300), **settings)
+        return evaluate_policy(policy, problems, config=replace(config, budget=300), **settings)
 
-    monkeypatch.setattr(score, "evaluate", note)
+    monkeypatch.setattr(score, "evaluate_policy", note)
     monkeypatch.setattr(score, "reference_errors", lambda problems, repeats: np.ones((1, 2)))
     assert main(["score", path, "random", "--runs", "1"]) == 0
     assert main(["score", path, "random", "--runs", "1", "--n-candidates", "5"]) == 0

@@ -22,31 +22,28 @@ TRAINING: dict[str, Any] = {
     "population_size": 10,
     "budget": 300,
     "hidden": (16, 16),
-    "batch": 32,
-    "memory": 1500,
-    "warmup": 200,
+    "batch_size": 32,
+    "buffer_size": 1500,
+    "learning_starts": 200,
     "learning_rate": 3e-3,
     "replay_ratio": 8.0,
-    "target_sync": 50,
+    "target_update_interval": 50,
     "cycles": 2,
     "threads": 1,
     "learner_threads": 1,
     "seed": 1,
 }
-"""One lane, as in Algorithm 1."""
+"""One run, as in Algorithm 1."""
 
 RICHER: dict[str, Any] = {
-    "lanes": 4,
-    "decisions": 5,
+    "n_runs": 4,
+    "rollout_steps": 5,
     "n_step": 3,
     "loss": "huber",
-    "target": "soft",
     "reward": "rank",
-    "averaging": 20,
+    "ema_window": 20,
     "cycles": 4,
-    "commitment": 0.2,
-    "teacher": names.policy("softmax"),
-    "taught": 0.25,
+    "generation_exploration": 0.2,
     "evaluate_every": 2,
 }
 """What else the trainer can do."""
@@ -55,7 +52,7 @@ SEARCH: dict[str, Any] = {
     "problems": TWO,
     "population_size": 12,
     "budget": 300,
-    "candidates": 5,
+    "offspring": 5,
     "generations": 3,
     "evaluate_every": 2,
     "evaluate_repeats": 2,
@@ -107,7 +104,7 @@ def cases() -> Iterator[Case]:
     for variant in ("/v1", "/s1", "/q2"):
         yield Case(f"cec2005/F8{variant}/d10", MACHINE, partial(values, 8, variant, 10))
     yield Case("search/paper", MACHINE, partial(tensors, names.search, **SEARCH))
-    richer = {"portfolio": "extended", names.CANDIDATES: 2, "final_population": 8, "averaging": 2, "sample": 1}
+    richer = {"portfolio": "extended", names.CANDIDATES: 2, "final_population": 8, "mean_window": 2, "sample": 1}
     yield Case("search/extended", MACHINE, partial(tensors, names.search, **SEARCH, **richer))
     further = (
         Case("compare", MACHINE, compared),

@@ -47,11 +47,11 @@ def train(out: Path, **settings: Any) -> None:
 
 def search(out: Path, **settings: Any) -> None:
     """A search for a softmax policy into the folder `out`."""
-    from deddqn.training.policy_search.search import Search, SearchConfig
+    from deddqn.training.policy_search.search import PolicySearch, PolicySearchConfig
 
     if settings.get("portfolio") in PORTFOLIOS:
         settings["portfolio"] = PORTFOLIOS[settings["portfolio"]]
-    Search(SearchConfig.from_json(settings), out, quiet=True).run()
+    PolicySearch(PolicySearchConfig.from_json(settings), out, quiet=True).run()
 
 
 def reward_tables(reward: str, *arguments: Any, **settings: Any) -> list[np.ndarray]:

@@ -27,11 +27,11 @@ SMALL = TrainingConfig(
     population_size=10,
     budget=300,
     hidden=(16,),
-    batch=32,
-    memory=4000,
-    warmup=200,
-    lanes=6,
-    decisions=10,
+    batch_size=32,
+    buffer_size=4000,
+    learning_starts=200,
+    n_runs=6,
+    rollout_steps=10,
     replay_ratio=4.0,
     cycles=12,
     synchronous=False,
@@ -64,15 +64,15 @@ def check_usable(path, config):
 
 
 class Watched(Trainer):
-    """Checks after every tick that actors did not outrun the learner, and in the end that every run was made once."""
+    """Checks after every rollout that actors do not outrun the learner, and in the end that every run was made once."""
 
-    def digest(self, tick):
-        super().digest(tick)
-        self.ended = [*getattr(self, "ended", []), *(run.number for run in tick.finished)]
-        owed = int((self.decisions - self.skipped) * self.config.replay_ratio // self.config.batch)
+    def train_on(self, rollout):
+        super().train_on(rollout)
+        self.ended = [*getattr(self, "ended", []), *(run.number for run in rollout.finished)]
+        owed = int((self.decisions - self.skipped) * self.config.replay_ratio // self.config.batch_size)
         assert self.learner.updates == owed * (self.skipped < self.decisions)
-        assert len(self.actors._flying) <= len(self.actors.slots)
-        assert self.replay.stored == self.decisions
+        assert len(self.actors._pending) <= len(self.actors.handles)
+        assert self.buffer.stored == self.decisions
 
     def check_runs(self):
         """Every number that was given out has ended, or is under way."""
@@ -85,9 +85,9 @@ def test_two_actors_one_learner(made, tmp_path):
     trainer.check_runs()
     cycles = [event for event in events(tmp_path) if event["event"] == "cycle"]
     assert cycles[-1]["actors"] == 2
-    limit = ClusterConfig(address="auto", actors=2).most(SMALL)
-    assert all(0 <= event["staleness"] <= event["most_staleness"] <= limit for event in cycles)
-    assert max(event["most_staleness"] for event in cycles) > 0, "actors decide while the learner learns"
+    limit = ClusterConfig(address="auto", actors=2).max_staleness(SMALL)
+    assert all(0 <= event["staleness"] <= event["max_staleness"] <= limit for event in cycles)
+    assert max(event["max_staleness"] for event in cycles) > 0, "actors decide while the learner learns"
     check_usable(tmp_path / "best.safetensors", SMALL)
 
 
@@ -102,18 +102,18 @@ def test_a_node_joins_and_is_lost_on_the_way(machines, tmp_path):
             kill = None
             last = 0  # cycle to end with: five after the loss was noticed
 
-            def _close_cycle(self, cycle):
-                super()._close_cycle(cycle)
+            def _end_cycle(self, cycle):
+                super()._end_cycle(cycle)
                 if self.kill is None:
                     self.kill = stack.enter_context(machines.extra())
-                elif self.actors.playing == 3:
+                elif self.actors.ready == 3:
                     self.kill()
                 elif self.actors.lost and not self.last:
-                    self.last = self.book.finished + 5
+                    self.last = self.cycle_returns.finished + 5
 
             @property
             def done(self):
-                return 0 < self.last <= self.book.finished
+                return 0 < self.last <= self.cycle_returns.finished
 
         with cluster_actors(ClusterConfig(address=machines.address, actors=3)) as make:
             trainer = Struck(replace(SMALL, max_seconds=120.0), tmp_path, quiet=True, actors=make)
@@ -127,19 +127,19 @@ def test_a_node_joins_and_is_lost_on_the_way(machines, tmp_path):
 
 
 def test_a_training_goes_on_there_and_here(made, tmp_path):
-    """Stopped on a cluster, resumed on a cluster, resumed in one process: one log, one memory, one count of runs."""
+    """Stopped on a cluster, resumed on a cluster, resumed in one process: one log, one buffer, one count of runs."""
 
     class Stopping(Trainer):
-        def _close_cycle(self, cycle):
-            super()._close_cycle(cycle)
-            self.stopped = self.book.finished >= 5
+        def _end_cycle(self, cycle):
+            super()._end_cycle(cycle)
+            self.stopped = self.cycle_returns.finished >= 5
 
     first = made(SMALL, tmp_path, Stopping).run()
     assert not first.done
     trainer = made(SMALL, tmp_path, resume=True)
-    assert (trainer.book.finished, trainer.learner.updates) == (first.cycles, first.updates)
-    assert trainer.replay.stored == trainer.decisions > 0
-    assert trainer.replay.ends[trainer.replay._first[:, 0] + (trainer.replay.head - 1) % trainer.replay.slots].all()
+    assert (trainer.cycle_returns.finished, trainer.learner.updates) == (first.cycles, first.updates)
+    assert trainer.buffer.stored == trainer.decisions > 0
+    assert trainer.buffer.ends[trainer.buffer._first[:, 0] + (trainer.buffer.head - 1) % trainer.buffer.length].all()
     second = trainer.run()
     assert second.done
     third = Trainer(replace(SMALL, cycles=second.cycles + 3), tmp_path, quiet=True, resume=True).run()
@@ -148,30 +148,31 @@ def test_a_training_goes_on_there_and_here(made, tmp_path):
     assert len(cycles) == len(set(cycles)) == third.cycles
 
 
-def test_ticks_of_old_weights_are_counted_but_not_learned_from(made, tmp_path):
+def test_rollouts_of_old_weights_are_counted_but_not_learned_from(made, tmp_path):
     from deddqn.distributed.training import Report
 
     trainer = made(SMALL, tmp_path)
-    actors, limit = trainer.actors, trainer.actors.place.most(SMALL)
-    slot = actors.slots[1]
-    record = actors._buffer(slot.lanes, trainer.learner.primary.export(), np.asarray)
+    actors, limit = trainer.actors, trainer.actors.cluster_config.max_staleness(SMALL)
+    handle = actors.handles[1]
+    record = actors._buffer(handle.n_runs, trainer.learner.primary.export(), np.asarray)
     record.made[:] = 7
-    actors.show(trainer.learner.primary.export(), 1000)
-    fresh = actors.accept(slot, Report(record, [], 1000 - limit))
-    assert (fresh.first, fresh.decisions, fresh.unseen, fresh.cut) == (3, 21, 0, True)
-    following = actors.accept(slot, Report(record, [], 1000))
-    assert (following.decisions, following.cut) == (21, False)
-    old = actors.accept(slot, Report(record, [], 1000 - limit - 1))
-    assert (old.decisions, old.unseen, old.cut, old.record.made.sum()) == (0, 21, True, 0)
-    facts = actors.facts()
-    assert (facts["stale_ticks"], facts["most_staleness"]) == (1, limit)
-    trainer.digest(old)
-    assert (trainer.decisions, trainer.evaluations, trainer.replay.stored) == (0, 21, 0)
+    actors.set_weights(trainer.learner.primary.export(), 1000)
+    fresh = actors.accept(handle, Report(record, [], 1000 - limit))
+    assert (fresh.first, fresh.decisions, fresh.unrecorded, fresh.truncate) == (3, 21, 0, True)
+    following = actors.accept(handle, Report(record, [], 1000))
+    assert (following.decisions, following.truncate) == (21, False)
+    old = actors.accept(handle, Report(record, [], 1000 - limit - 1))
+    assert (old.decisions, old.unrecorded, old.truncate, old.record.made.sum()) == (0, 21, True, 0)
+    metrics = actors.metrics()
+    assert (metrics["stale_rollouts"], metrics["max_staleness"]) == (1, limit)
+    trainer.train_on(old)
+    assert (trainer.decisions, trainer.evaluations, trainer.buffer.stored) == (0, 21, 0)
 
 
 def test_the_command(machines, tmp_path, capsys):
-    settings = "--problems cec2005:F1/d10 --budget 200 --population-size 10 --warmup 50 --cycles 2 --lanes 4 --batch 32"
-    command = ["train", "--preset", "fast-r2", *settings.split(), "--memory", "400", "--decisions", "5"]
+    settings = "--problems cec2005:F1/d10 --budget 200 --population-size 10 --learning-starts 50 --cycles 2"
+    settings += " --n-runs 4 --batch-size 32"
+    command = ["train", "--preset", "fast-r2", *settings.split(), "--buffer-size", "400", "--rollout-steps", "5"]
     command += ["--evaluate-every", "0", "--cluster", machines.address, "--actors", "2", "--out", str(tmp_path)]
     assert main(command) == 0
     assert "done:" in capsys.readouterr().out
@@ -181,7 +182,7 @@ def test_the_command(machines, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("changes", "place", "message"),
     [
-        ({"lanes": 1}, {"actors": 2}, "lanes must be at least one per actor"),
+        ({"n_runs": 1}, {"actors": 2}, "n_runs must be at least one per actor"),
         ({"synchronous": True}, {"actors": 2}, "synchronous must be no on a cluster"),
         ({}, {"actors": 2, "staleness": 3}, r"staleness must be at least 12 updates with these settings, got 3"),
         ({}, {"actors": 0}, "actors must be at least 1; the cluster has no core for one, got 0"),
@@ -198,7 +199,10 @@ def test_settings_that_do_not_go_together(changes, place, message):
     [
         (["--actors", "3"], "actors must be left out without --cluster"),
         (["--cluster", "auto", "--grid", "paper"], "cluster must be left out with --grid"),
-        (["--cluster", "auto", "--preset", "search"], "cluster must be left out with the presets of the search"),
+        (
+            ["--cluster", "auto", "--preset", "softmax"],
+            "cluster must be left out with the presets of the policy search",
+        ),
     ],
 )
 def test_options_that_do_not_go_together(arguments, message, tmp_path, capsys):

@@ -7,25 +7,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from deddqn.experiments.scoring import Arena
-from deddqn.experiments.tuning import Tuning, open_study, search
+from deddqn.experiments.tuning import Tuning, TuningProtocol, open_study, search
 
-TINY = Arena(problems=("cec2005:F1/d10", "cec2005:F24/d10"), runs=3, budget=300, threads=1)
+TINY = TuningProtocol(problems=("cec2005:F1/d10", "cec2005:F24/d10"), runs=3, budget=300, threads=1)
 
 
 def test_the_same_errors_and_the_same_study(machines, tmp_path, monkeypatch):
     pytest.importorskip("optuna")
-    from deddqn.distributed.experiments import cluster_spread
+    from deddqn.distributed.experiments import cluster_evaluator
 
-    monkeypatch.setattr(Tuning, "arena", property(lambda self: replace(TINY, spread=self.spread)))
-    with cluster_spread(machines.address) as spread:
+    monkeypatch.setattr(Tuning, "protocol", property(lambda self: replace(TINY, remote=self.remote)))
+    with cluster_evaluator(machines.address) as remote:
         assert np.array_equal(
-            replace(TINY, first=7, spread=spread).errors("f-auc"), replace(TINY, first=7).errors("f-auc")
+            replace(TINY, first=7, remote=remote).errors("f-auc"), replace(TINY, first=7).errors("f-auc")
         )
-        assert spread.where == "2 nodes, 2 cores"
+        assert remote.where == "2 nodes, 2 cores"
         studies = []
-        for folder, place in (("here", None), ("there", spread)):
-            tuning = Tuning(method="rec-pm", trials=3, runs=3, budget=300, out=tmp_path / folder, spread=place)
+        for folder, place in (("here", None), ("there", remote)):
+            tuning = Tuning(method="rec-pm", trials=3, runs=3, budget=300, out=tmp_path / folder, remote=place)
             studies.append(open_study(tuning))
             list(search(tuning, studies[-1]))
     here, there = ([(t.params, t.value) for t in study.trials] for study in studies)

@@ -23,16 +23,17 @@ from deddqn.training.policy_search.search import SEARCH_PRESETS
 
 ROOT = Path(__file__).parents[2]
 
-SMALL_TRAINING = shlex.split("--budget 200 --warmup 50 --cycles 1 --device cpu --lanes 1 --batch 16 --memory 500")
-SMALL_TRAINING += shlex.split("--decisions 1 --evaluate-every 0 --synchronous yes")
-SMALL_SEARCH = shlex.split("--budget 200 --generations 1 --candidates 4 --evaluate-every 1")
+SMALL_TRAINING = shlex.split(
+    "--budget 200 --learning-starts 50 --cycles 1 --device cpu --n-runs 1 --batch-size 16 --buffer-size 500"
+)
+SMALL_TRAINING += shlex.split("--rollout-steps 1 --evaluate-every 0 --synchronous yes")
+SMALL_SEARCH = shlex.split("--budget 200 --generations 1 --offspring 4 --evaluate-every 1")
 SMALL = {
     "animate": shlex.split("--generations 3"),
     "demo": shlex.split("--runs 1 --budget 300"),
     "explain": shlex.split("--repeats 3 --budget 500"),
     "score": shlex.split("--runs 1"),
     "train": shlex.split("--problems cec2005:F1/d10"),
-    "transfer": shlex.split("--runs 2 --methods random --no-figures"),
 }
 
 
@@ -59,7 +60,7 @@ def run(words: list[str], added: list[str]) -> None:
 def smaller(arguments: list[str]) -> list[str]:
     """Some commands take minutes or hours: the same, with few problems, runs and evaluations."""
     smaller = SMALL.get(arguments[0], [])
-    if arguments[0] not in ("train", "transfer"):
+    if arguments[0] != "train":
         return smaller
     given = _options_of(arguments[0], arguments[1:])
     return [*smaller, *(SMALL_SEARCH if given.preset in SEARCH_PRESETS else SMALL_TRAINING)]

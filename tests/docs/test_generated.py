@@ -21,7 +21,7 @@ from deddqn.policies import policy_names, registry, save_softmax
 from deddqn.policies.files import read_policy_file
 from deddqn.policies.registry import SHIPPED
 from deddqn.training.config import PRESETS, TrainingConfig
-from deddqn.training.policy_search.search import SearchConfig
+from deddqn.training.policy_search.search import PolicySearchConfig
 from tests.docs import commands
 from tests.docs.blocks import ROOT, blocks
 from tools.docs import api, cards, methods, performance
@@ -115,11 +115,11 @@ def test_portfolios_become_a_file_of_settings() -> None:
     assert json.loads(blocks(text)[0].text)["portfolio"] == [["rand/1", 0.9, 0.5]]
 
 
-def test_settings_without_an_option_become_a_file() -> None:
-    config = SearchConfig(sigma=0.5, repeats=3).to_json()
+def test_settings_become_options() -> None:
+    config = PolicySearchConfig(sigma=0.5, repeats=3).to_json()
     settings = cards.shortest_settings(config)
-    assert settings == {"preset": "search", "sigma": 0.5, "repeats": 3}
-    assert "python -m deddqn.training out/x.json" in cards.command(settings, "out/x")
+    assert settings == {"preset": "softmax", "sigma": 0.5, "repeats": 3}
+    assert "deddqn train --preset softmax --repeats 3 --sigma 0.5" in cards.command(settings, "out/x")
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -158,10 +158,9 @@ class TestTheRunner:
     @pytest.mark.parametrize(
         ("command", "small"),
         [
-            ("train --preset search-x --out x", ["--problems", "--generations"]),
+            ("train --preset softmax-x --out x", ["--problems", "--generations"]),
             ("train --preset paper-r2 --out search", ["--problems", "--cycles"]),
-            ("transfer --preset search --test cec2005:F1/d10 --out x", ["--runs", "--generations"]),
-            ("transfer --preset=rank --test cec2005:F1/d10 --out x", ["--runs", "--cycles"]),
+            ("train --preset=rank --out x", ["--problems", "--cycles"]),
             ("minimize cec2005:F1/d10", []),
         ],
     )

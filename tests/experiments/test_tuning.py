@@ -9,42 +9,27 @@ import numpy as np
 import pytest
 
 from deddqn.cli import main
+from deddqn.evaluation import TRAINING_SUITE
 from deddqn.experiments import tuning as tuning_module
-from deddqn.experiments.scoring import TRAINING_SUITE, Arena, places, score, standard_error
-from deddqn.experiments.tuning import SPACES, Tuning, decide, finished, open_study, search
+from deddqn.experiments.tuning import SPACES, Tuning, TuningProtocol, decide, finished, open_study, search
 from deddqn.policies import load_policy
 from deddqn.policies.adaptive import ADAPTIVE, default_parameters, tuned
 from deddqn.problems import SUITES
 
-TINY = Arena(problems=("cec2005:F1/d10", "cec2005:F24/d10"), runs=2, budget=300, threads=1)
+TINY = TuningProtocol(problems=("cec2005:F1/d10", "cec2005:F24/d10"), runs=2, budget=300, threads=1)
 
 
 @pytest.fixture
 def tiny(monkeypatch, tmp_path):
     """A tuning on two problems."""
     pytest.importorskip("optuna")
-    monkeypatch.setattr(Tuning, "arena", property(lambda self: replace(TINY, runs=self.runs, seed=self.seed)))
+    monkeypatch.setattr(Tuning, "protocol", property(lambda self: replace(TINY, runs=self.runs, seed=self.seed)))
     return Tuning(method="rec-pm", trials=3, runs=2, budget=300, out=tmp_path)
 
 
-def test_places_by_hand():
-    references = np.array([[1.0, 2.0, 3.0, 4.0], [0.0, 0.0, 5.0, 5.0]])
-    errors = np.array([[2.5, 0.5, 9.0], [0.0, 5.0, 1.0]])
-    # 2 of 4 are below 2.5, none below 0.5, all below 9; two tie with 0 (half of them: 1), and with 5
-    assert places(errors, references).tolist() == [[0.5, 0.0, 1.0], [0.25, 0.75, 0.5]]
-    assert score(errors, references) == pytest.approx(0.5)
-    assert standard_error(np.array([[0.0, 1.0], [0.5, 0.5]])) == pytest.approx(np.sqrt(0.5 / 2) / 2)
-
-
-def test_the_score_does_not_depend_on_the_scale():
-    rng = np.random.default_rng(0)
-    errors, references = rng.random((3, 4)), np.sort(rng.random((3, 20)), axis=1)
-    assert score(errors, references) == score(1e9 * errors**3, 1e9 * references**3)
-
-
 def test_only_training_functions_are_touched():
-    assert Arena().problems == SUITES[TRAINING_SUITE] == SUITES["cec2005-train"]
-    assert not set(Arena().problems) & set(SUITES["cec2005-test"])
+    assert TuningProtocol().problems == SUITES[TRAINING_SUITE] == SUITES["cec2005-train"]
+    assert not set(TuningProtocol().problems) & set(SUITES["cec2005-test"])
 
 
 def test_errors_are_those_of_the_repeats():
@@ -72,7 +57,7 @@ def test_the_shipped_values_are_used_and_tell_where_they_come_from(method):
     assert set(record["score"]) == {"tuned", "default", "random"}
 
 
-def test_a_search_goes_on_where_it_stopped(tiny):
+def test_a_study_resumes_where_it_stopped(tiny):
     study = open_study(tiny)
     next(search(tiny, study))  # one trial, then the process dies
     study.ask()  # and leaves a trial without a score
@@ -92,6 +77,14 @@ def test_the_same_seed_finds_the_same(tiny, tmp_path):
     for each, study in zip((tiny, other), studies, strict=True):
         list(search(each, study))
     assert [t.params for t in studies[0].trials] == [t.params for t in studies[1].trials]
+
+
+def test_the_study_maximises_the_rank_score(tiny):
+    study = open_study(tiny)
+    list(search(tiny, study))
+    assert study.direction.name == "MAXIMIZE"
+    values = [trial.value for trial in finished(study)]
+    assert values == sorted(values, reverse=True) and study.best_value == values[0]
 
 
 def test_other_settings_need_another_folder(tiny):

@@ -137,10 +137,10 @@ def test_rewards_that_teach_the_final_error_work_on_bbob(reward: str) -> None:
 
 def test_errors_and_rank_scores_on_bbob() -> None:
     pytest.importorskip("ioh")
-    from deddqn.training.evaluate import evaluate, rank_score, reference_errors
+    from deddqn.evaluation import evaluate_policy, rank_score, reference_errors
 
     problems = [get("bbob:f1/i1/d2"), get("bbob:f15/i2/d5")]
-    found = evaluate(load_policy("random"), problems, repeats=3, config=SMALL, threads=1)
+    found = evaluate_policy(load_policy("random"), problems, repeats=3, config=SMALL, threads=1)
     pool = reference_errors(problems, repeats=3, config=SMALL, threads=1)
     assert found.errors.shape == (2, 3)
     assert pool.shape == (2, 18)

@@ -1,4 +1,4 @@
-"""One lane, one decision per tick, one update per evaluation: step by step Algorithm 1 of the paper, plainly.
+"""One run, one decision per rollout, one update per evaluation: step by step Algorithm 1 of the paper, plainly.
 
 The reference below keeps whole observations in a list, walks one run after another (lines 5-7) through `observe` and
 `act`, chooses in Python, and does Adam by its formulas. It shares with the trainer only the engine and the draws.
@@ -26,11 +26,11 @@ SETTINGS = {
     "hidden": (12, 12),
     "learning_rate": 1e-3,
     "epsilon": 0.3,
-    "batch": 6,
+    "batch_size": 6,
     "replay_ratio": 6.0,
-    "target_sync": 7,
-    "memory": 40,
-    "warmup": 25,
+    "target_update_interval": 7,
+    "buffer_size": 40,
+    "learning_starts": 25,
     "cycles": 1,
     "seed": 5,
     "tensorboard": False,
@@ -68,19 +68,19 @@ class Reference:
         self.target = [p.detach().clone() for p in self.primary]  # line 4
         self.adam = PlainAdam(self.primary, config.learning_rate)
         self.generator = torch.Generator().manual_seed(config.seed + 1)
-        self.memory = deque(maxlen=config.memory)
+        self.buffer = deque(maxlen=config.buffer_size)
         self.steps = self.updates = 0
         self.actions, self.returns = [], []
 
     def choose(self, state, stream):
-        epsilon = 1.0 if self.steps < self.config.warmup else self.config.epsilon  # line 2
+        epsilon = 1.0 if self.steps < self.config.learning_starts else self.config.epsilon  # line 2
         if uniform(stream) < epsilon:  # line 9
             return int(integer_below(stream, 4))  # line 10
         return int(q_values(self.primary, torch.tensor(state[None], dtype=torch.float32)).argmax())  # line 12
 
     def learn(self):
-        draws = torch.rand((2, self.config.batch), dtype=torch.float64, generator=self.generator)[1].tolist()
-        batch = [self.memory[-(1 + int(u * len(self.memory)))] for u in draws]  # line 16
+        draws = torch.rand((2, self.config.batch_size), dtype=torch.float64, generator=self.generator)[1].tolist()
+        batch = [self.buffer[-(1 + int(u * len(self.buffer)))] for u in draws]  # line 16
         states = torch.tensor(np.array([o[0] for o in batch]), dtype=torch.float32)
         wanted = []
         for _, _, reward, after, ended in batch:
@@ -94,7 +94,7 @@ class Reference:
         loss = ((torch.tensor(wanted) - predicted) ** 2).mean()
         self.adam.apply(torch.autograd.grad(loss, self.primary))  # line 22
         self.updates += 1
-        if self.updates % self.config.target_sync == 0:  # line 23
+        if self.updates % self.config.target_update_interval == 0:  # line 23
             self.target = [p.detach().clone() for p in self.primary]
 
     def run(self, problem, repeat):
@@ -108,17 +108,17 @@ class Reference:
             reward=config.reward,
             observe=True,
         )
-        lanes = VectorizedRuns([spec], threads=1)
+        runs = VectorizedRuns([spec], threads=1)
         stream = streams_at(config.seed, problem.seed_name, problem.dimension, repeat)[Stream.POLICY].copy()
-        state, ended, total = states_of(lanes)[0], False, 0.0
+        state, ended, total = states_of(runs)[0], False, 0.0
         while not ended:
             action = self.choose(state, stream)
-            after, reward, end = step(lanes, [action])  # lines 13-14
+            after, reward, end = step(runs, [action])  # lines 13-14
             ended, total = bool(end[0]), total + reward[0]
-            self.memory.append((state, action, reward[0], after[0].copy(), ended))  # line 15
+            self.buffer.append((state, action, reward[0], after[0].copy(), ended))  # line 15
             state, self.steps = after[0].copy(), self.steps + 1
             self.actions.append(action)
-            if self.steps > config.warmup:
+            if self.steps > config.learning_starts:
                 self.learn()
         self.returns.append(total)
 
@@ -128,10 +128,10 @@ def test_the_trainer_is_algorithm_1(tmp_path, reward):
     config = TrainingConfig(reward=reward, **SETTINGS)
     trainer = Trainer(config, tmp_path, quiet=True)
     actions, returns = [], []
-    for tick in trainer.actors.ticks(lambda: not trainer.done, overlapped=False):
-        actions.append(int(tick.record.actions[0, 0]))
-        returns += [run.total_reward for run in tick.finished]
-        trainer.digest(tick)
+    for rollout in trainer.actors.rollouts(lambda: not trainer.done, overlapped=False):
+        actions.append(int(rollout.record.actions[0, 0]))
+        returns += [run.total_reward for run in rollout.finished]
+        trainer.train_on(rollout)
     trainer.log.close()
 
     reference = Reference(config)
@@ -141,8 +141,8 @@ def test_the_trainer_is_algorithm_1(tmp_path, reward):
 
     assert actions == reference.actions
     assert returns == reference.returns
-    assert trainer.learner.updates == reference.updates == len(actions) - config.warmup
+    assert trainer.learner.updates == reference.updates == len(actions) - config.learning_starts
     found = [array for layer in trainer.learner.primary.export() for array in layer]
     for mine, theirs in zip(found, reference.primary, strict=True):
         np.testing.assert_allclose(mine, theirs.detach().numpy(), atol=2e-5)
-    assert trainer.book.curve == [(0, pytest.approx(np.mean(reference.returns)))]
+    assert trainer.cycle_returns.curve == [(0, pytest.approx(np.mean(reference.returns)))]

@@ -13,9 +13,9 @@ import pytest
 
 from deddqn.training.checkpoint import checkpoints, load_checkpoint, save_checkpoint
 from deddqn.training.config import TrainingConfig
-from deddqn.training.dqn.replay_buffer import Replay
+from deddqn.training.dqn.replay_buffer import ReplayBuffer
 from deddqn.training.dqn.trainer import Trainer, train
-from deddqn.training.policy_search.search import Search, SearchConfig
+from deddqn.training.policy_search.search import PolicySearch, PolicySearchConfig
 
 MIB = 2**20
 
@@ -31,8 +31,8 @@ def test_arrays_of_any_size_come_back_in_small_files(tmp_path, monkeypatch):
     }
     for number in (1, 2):
         save_checkpoint(tmp_path, number, arrays, {"number": number})
-    found, facts = load_checkpoint(tmp_path)
-    assert facts == {"number": 2} and len(checkpoints(tmp_path)) == 1
+    found, state = load_checkpoint(tmp_path)
+    assert state == {"number": 2} and len(checkpoints(tmp_path)) == 1
     assert found.keys() == arrays.keys()
     for name, array in arrays.items():
         assert found[name].dtype == array.dtype
@@ -52,19 +52,19 @@ def test_weights_that_are_not_finite_are_not_saved(tmp_path):
     assert not checkpoints(tmp_path)
 
 
-def test_a_full_checkpoint_at_the_papers_memory_is_small(tmp_path):
+def test_a_full_checkpoint_with_the_papers_buffer_is_small(tmp_path):
     trainer = Trainer(TrainingConfig(tensorboard=False), tmp_path, quiet=True)
-    trainer.replay.count.fill_(trainer.replay.per_lane)  # as after 10^5 decisions
-    trainer.replay.states.uniform_()
+    trainer.buffer.count.fill_(trainer.buffer.per_run)  # as after 10^5 decisions
+    trainer.buffer.states.uniform_()
     trainer.save()
     trainer.log.close()
     sizes = [path.stat().st_size for path in checkpoints(tmp_path)[-1].iterdir()]
     assert max(sizes) <= 16 * MIB and sum(sizes) <= 48 * MIB
-    assert isinstance(trainer.replay, Replay) and sum(sizes) > 30 * MIB
+    assert isinstance(trainer.buffer, ReplayBuffer) and sum(sizes) > 30 * MIB
 
 
 def test_other_settings_cannot_resume(tmp_path):
-    settings = {"problems": ("cec2005:F1/d10",), "budget": 300, "warmup": 100, "tensorboard": False}
+    settings = {"problems": ("cec2005:F1/d10",), "budget": 300, "learning_starts": 100, "tensorboard": False}
     trainer = Trainer(TrainingConfig(**settings), tmp_path, quiet=True)
     trainer.save()
     trainer.log.close()
@@ -74,21 +74,23 @@ def test_other_settings_cannot_resume(tmp_path):
 
 def test_a_folder_in_use_is_refused_without_resume(tmp_path):
     """By whichever door: the trainer itself, `train`, and the same for a search; what is there stays as it is."""
-    settings = {"problems": ("cec2005:F1/d10",), "budget": 300, "warmup": 100, "tensorboard": False}
+    settings = {"problems": ("cec2005:F1/d10",), "budget": 300, "learning_starts": 100, "tensorboard": False}
     trainer = Trainer(TrainingConfig(**settings), tmp_path, resume=True, quiet=True)  # nothing there yet: it begins
     trainer.save()
     trainer.log.close()
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    search = SearchConfig(problems=("cec2005:F1/d10",), budget=300)
+    search = PolicySearchConfig(problems=("cec2005:F1/d10",), budget=300)
     for begin in (
         lambda: Trainer(TrainingConfig(**settings), tmp_path),
         lambda: train(TrainingConfig(**settings), tmp_path),
-        lambda: Search(search, tmp_path),
+        lambda: PolicySearch(search, tmp_path),
     ):
-        with pytest.raises(ValueError, match="holds a training already: go on with --resume, or choose another folder"):
+        with pytest.raises(
+            ValueError, match="holds a training already: continue with --resume, or choose another folder"
+        ):
             begin()
-    with pytest.raises(ValueError, match="holds the training of a network, which --resume does not go on with here;"):
-        Search(search, tmp_path, resume=True)
+    with pytest.raises(ValueError, match="holds the training of a network, which --resume does not continue here;"):
+        PolicySearch(search, tmp_path, resume=True)
     file = tmp_path / "file"
     file.write_text("mine")
     with pytest.raises(ValueError, match="out must be a folder, got the file"):
@@ -98,18 +100,18 @@ def test_a_folder_in_use_is_refused_without_resume(tmp_path):
 
 
 def test_a_checkpoint_of_another_version_or_a_damaged_one_says_so(tmp_path):
-    settings = {"problems": ("cec2005:F1/d10",), "budget": 300, "warmup": 100, "tensorboard": False}
+    settings = {"problems": ("cec2005:F1/d10",), "budget": 300, "learning_starts": 100, "tensorboard": False}
     trainer = Trainer(TrainingConfig(**settings), tmp_path, quiet=True)
     trainer.save()
     trainer.log.close()
-    path = checkpoints(tmp_path)[-1] / "facts.json"
-    facts = json.loads(path.read_text())
-    del facts["config"]["commitment"]
-    path.write_text(json.dumps(facts))
-    with pytest.raises(ValueError, match="does not go on with here .it is of another version.; choose another folder"):
+    path = checkpoints(tmp_path)[-1] / "state.json"
+    state = json.loads(path.read_text())
+    del state["config"]["generation_exploration"]
+    path.write_text(json.dumps(state))
+    with pytest.raises(ValueError, match="does not continue here .it is of another version.; choose another folder"):
         train(TrainingConfig(**settings), tmp_path, resume=True)
     path.write_text("{")
-    with pytest.raises(ValueError, match="the checkpoint in .* is damaged .*; train anew in another folder"):
+    with pytest.raises(ValueError, match="the checkpoint in .* is damaged .*; train again in another folder"):
         train(TrainingConfig(**settings), tmp_path, resume=True)
 
 
@@ -118,12 +120,12 @@ KILLED = {
     "population_size": 20,
     "budget": 300,
     "hidden": [24, 24],
-    "batch": 16,
+    "batch_size": 16,
     "replay_ratio": 16.0,
-    "memory": 1500,
-    "warmup": 300,
-    "lanes": 2,
-    "decisions": 3,
+    "buffer_size": 1500,
+    "learning_starts": 300,
+    "n_runs": 2,
+    "rollout_steps": 3,
     "cycles": 4,
     "evaluate_every": 2,
     "evaluate_repeats": 2,
@@ -176,8 +178,8 @@ def test_a_killed_training_ends_with_the_same_bits(tmp_path, kills):
 def test_a_light_checkpoint_keeps_what_was_learned(tmp_path):
     settings = {**KILLED, "checkpoint": "light", "problems": tuple(KILLED["problems"]), "hidden": (24, 24)}
     trainer = Trainer(TrainingConfig(**settings), tmp_path, quiet=True)
-    for tick in trainer.actors.ticks(lambda: trainer.decisions < 900, overlapped=False):
-        trainer.digest(tick)
+    for rollout in trainer.actors.rollouts(lambda: trainer.decisions < 900, overlapped=False):
+        trainer.train_on(rollout)
     trainer.save()
     trainer.log.close()
     assert sum(path.stat().st_size for path in checkpoints(tmp_path)[-1].iterdir()) < MIB

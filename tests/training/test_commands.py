@@ -9,8 +9,8 @@ from deddqn.de import EXTENDED
 from deddqn.policies import load_policy_file
 from deddqn.training.__main__ import main as train_main
 
-SMALL = ["--problems", "cec2005:F1/d10", "--budget", "200", "--warmup", "50", "--cycles", "1", "--seed", "3"]
-SETTINGS = {"problems": ["cec2005:F1/d10"], "budget": 200, "warmup": 50, "cycles": 1, "seed": 3}
+SMALL = ["--problems", "cec2005:F1/d10", "--budget", "200", "--learning-starts", "50", "--cycles", "1", "--seed", "3"]
+SETTINGS = {"problems": ["cec2005:F1/d10"], "budget": 200, "learning_starts": 50, "cycles": 1, "seed": 3}
 
 
 def test_both_ways_give_the_same_policy(tmp_path):
@@ -40,9 +40,9 @@ def test_the_grid_keeps_one_network_per_reward(tmp_path, capsys):
 
 def test_wrong_settings_end_with_status_2(tmp_path, capsys):
     config = tmp_path / "config.json"
-    config.write_text('{"preset": "paper-r2", "bacth": 3}')
+    config.write_text('{"preset": "paper-r2", "bacth_size": 3}')
     assert train_main([str(config)]) == 2
-    assert "did you mean 'batch'" in capsys.readouterr().err
+    assert "did you mean 'batch_size'" in capsys.readouterr().err
 
 
 def test_signals_mean_what_they_did_before(tmp_path):

@@ -12,10 +12,10 @@ def test_the_defaults_are_table_2():
     config = TrainingConfig()
     assert config.hidden == (100, 100, 100, 100)
     assert (config.learning_rate, config.gamma, config.epsilon) == (1e-4, 0.99, 0.1)
-    assert (config.batch, config.replay_ratio, config.lanes, config.decisions) == (64, 64.0, 1, 1)
-    assert (config.target_sync, config.memory, config.warmup) == (1000, 100_000, 10_000)
+    assert (config.batch_size, config.replay_ratio, config.n_runs, config.rollout_steps) == (64, 64.0, 1, 1)
+    assert (config.target_update_interval, config.buffer_size, config.learning_starts) == (1000, 100_000, 10_000)
     assert (config.population_size, config.budget, config.cycles) == (100, 10_000, 1890)
-    assert (config.loss, config.target, config.n_step, config.synchronous) == ("squared", "periodic", 1, True)
+    assert (config.loss, config.n_step, config.synchronous) == ("squared", 1, True)
     assert len(config.training_problems()) == 32
 
 
@@ -40,13 +40,16 @@ def test_unknown_settings_suggest_a_neighbour():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"batch": 1.5}, "batch must be of type int, got 1.5"),
+        ({"batch_size": 1.5}, "batch_size must be of type int, got 1.5"),
         ({"synchronous": 1}, "synchronous must be of type bool, got 1"),
         ({"gamma": 1.5}, r"gamma must be in \[0, 1\], got 1.5"),
-        ({"lanes": 100, "warmup": 50}, "warmup must be at least lanes x n_step = 100 decisions, got 50"),
+        (
+            {"n_runs": 100, "learning_starts": 50},
+            "learning_starts must be at least n_runs x n_step = 100 transitions, got 50",
+        ),
         ({"portfolio": [["rand/9", 0.5, 1.0]]}, "unknown strategy"),
         ({"population_size": 3}, "population_size must be at least 6"),
-        ({"n_candidates": 0}, "n_candidates must be at least 1 candidate, got 0"),
+        ({"n_candidates": 0}, "n_candidates must be at least 1"),
         ({"n_candidates": 17}, "n_candidates must be at most 16, got 17"),
         ({"n_candidates": True}, "n_candidates must be of type int, got True"),
     ],

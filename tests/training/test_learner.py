@@ -1,4 +1,4 @@
-"""The update (Sect. 3.1): Double-DQN by hand, a small problem whose Q is known, and a loss that is not finite."""
+"""The update (Sect. 3.1): Double DQN by hand, a small problem whose Q is known, and a loss that is not finite."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from deddqn.training.config import TrainingConfig
 from deddqn.training.dqn.adam import Adam
 from deddqn.training.dqn.learner import Learner, NonFiniteLossError, double_dqn_target
 from deddqn.training.dqn.network import QNetwork
-from deddqn.training.dqn.replay_buffer import Batch, Replay
+from deddqn.training.dqn.replay_buffer import Batch, ReplayBuffer
 
 
 def test_the_target_by_hand():
@@ -51,38 +51,46 @@ def optimal_values():
     return values
 
 
-@pytest.mark.parametrize("settings", [{}, {"loss": "huber", "target": "soft", "target_rate": 0.05}])
+@pytest.mark.parametrize("settings", [{}, {"loss": "huber"}])
 def test_the_learner_finds_the_optimal_values_of_a_small_chain(settings):
     config = TrainingConfig(
-        hidden=(32, 32), gamma=GAMMA, learning_rate=3e-3, batch=64, target_sync=25, memory=2000, **settings
+        hidden=(32, 32),
+        gamma=GAMMA,
+        learning_rate=3e-3,
+        batch_size=64,
+        target_update_interval=25,
+        buffer_size=2000,
+        **settings,
     )
-    replay = Replay(lanes=1, capacity=2000, features=CHAIN, gamma=GAMMA)
-    learner, rng, place = Learner(config, CHAIN, 2, replay), np.random.default_rng(0), 0
+    buffer = ReplayBuffer(n_runs=1, capacity=2000, features=CHAIN, gamma=GAMMA)
+    learner, rng, place = Learner(config, CHAIN, 2, buffer), np.random.default_rng(0), 0
     for _ in range(2000):
         record = Record.empty(1, 1, 8, ahead=True)
         action = int(rng.integers(2))
         after, reward, ended = chain_step(place, action)
         record.states[0, 0, place] = record.states[0, 1, after] = 1.0
         record.actions[0, 0], record.rewards[0, 0], record.ends[0, 0], record.made[0] = action, reward, ended, 1
-        replay.append(record)
+        buffer.add(record)
         place = 0 if ended else after
     learner.update(1500)
     found = learner.primary(torch.eye(CHAIN, 8)).detach().numpy()
     np.testing.assert_allclose(found, optimal_values(), atol=0.05)
 
 
-def averaging_learner(averaging):
-    """A learner on a memory of drawn observations."""
-    config = TrainingConfig(hidden=(8,), batch=16, learning_rate=0.01, target_sync=7, averaging=averaging)
-    replay = Replay(lanes=1, capacity=50, features=5, decisions=20)
+def ema_learner(ema_window):
+    """A learner on a buffer of random transitions."""
+    config = TrainingConfig(
+        hidden=(8,), batch_size=16, learning_rate=0.01, target_update_interval=7, ema_window=ema_window
+    )
+    buffer = ReplayBuffer(n_runs=1, capacity=50, features=5, rollout_steps=20)
     record, rng = Record.empty(1, 20, 8, ahead=True), np.random.default_rng(0)
     record.states[0, :, :5], record.rewards[:], record.made[:] = rng.random((21, 5)), rng.random((1, 20)), 20
-    replay.append(record)
-    return Learner(config, 5, 2, replay)
+    buffer.add(record)
+    return Learner(config, 5, 2, buffer)
 
 
 def test_the_averaged_network_is_the_exponential_average_and_learning_does_not_see_it():
-    averaged, plain = averaging_learner(25), averaging_learner(0)
+    averaged, plain = ema_learner(25), ema_learner(0)
     expected = averaged.primary.flat.detach().numpy().astype(np.float64)  # where it begins
     for _ in range(60):
         averaged.update(1)
@@ -91,9 +99,9 @@ def test_the_averaged_network_is_the_exponential_average_and_learning_does_not_s
         assert torch.equal(averaged.primary.flat, plain.primary.flat)
         assert torch.equal(averaged.target.flat, plain.target.flat)
     np.testing.assert_allclose(averaged.average.flat.detach().numpy(), expected, rtol=0, atol=1e-6)
-    assert averaged.judged is averaged.average and plain.judged is plain.primary
+    assert averaged.evaluated is averaged.average and plain.evaluated is plain.primary
     assert np.abs(expected - plain.primary.flat.detach().numpy()).max() > 1e-2
-    copied = averaging_learner(25)
+    copied = ema_learner(25)
     copied.load_arrays(averaged.to_arrays())
     assert torch.equal(copied.average.flat, averaged.average.flat)
 
@@ -113,7 +121,9 @@ def test_torch_and_the_compiled_network_agree():
 
 @pytest.mark.parametrize("loss", ["squared", "huber"])
 def test_the_gradient_by_hand_is_the_one_of_autograd(loss):
-    learner = Learner(TrainingConfig(hidden=(20, 30), loss=loss), 99, 4, Replay(lanes=1, capacity=9, features=99))
+    learner = Learner(
+        TrainingConfig(hidden=(20, 30), loss=loss), 99, 4, ReplayBuffer(n_runs=1, capacity=9, features=99)
+    )
     network, states = learner.primary, torch.rand(50, 104)
     states[:, 99:] = 0.0
     actions, target = torch.randint(4, (50, 1)), 3.0 * torch.randn(50)
@@ -150,25 +160,25 @@ def test_weights_survive_export_and_load_and_must_be_finite():
 
 
 def test_the_padding_of_the_inputs_never_gets_a_weight():
-    config = TrainingConfig(hidden=(8,), batch=16, learning_rate=0.01)
-    replay = Replay(lanes=1, capacity=50, features=5, decisions=20)
-    learner = Learner(config, 5, 2, replay)
+    config = TrainingConfig(hidden=(8,), batch_size=16, learning_rate=0.01)
+    buffer = ReplayBuffer(n_runs=1, capacity=50, features=5, rollout_steps=20)
+    learner = Learner(config, 5, 2, buffer)
     record = Record.empty(1, 20, 8, ahead=True)
     record.states[0, :, :5] = np.random.default_rng(0).random((21, 5))
     record.rewards[:], record.made[:] = 1.0, 20
-    replay.append(record)
+    buffer.add(record)
     learner.update(20)
     assert (learner.primary.layers[0].weight[:, 5:] == 0).all()
     assert learner.mean_loss() > 0.0
 
 
 def test_a_loss_that_is_not_finite_stops_with_the_reason():
-    config = TrainingConfig(hidden=(8,), batch=4, reward="R1", reward_scale=1.0)
-    replay = Replay(lanes=1, capacity=50, features=5)
-    learner = Learner(config, 5, 2, replay)
+    config = TrainingConfig(hidden=(8,), batch_size=4, reward="R1", reward_scale=1.0)
+    buffer = ReplayBuffer(n_runs=1, capacity=50, features=5)
+    learner = Learner(config, 5, 2, buffer)
     record = Record.empty(1, 1, 8, ahead=True)
     record.rewards[:], record.made[:] = 1e30, 1
-    replay.append(record)
+    buffer.add(record)
     learner.update(1)
     with pytest.raises(NonFiniteLossError, match=r"not finite after 1 updates.*reward_scale \(1, reward R1\)"):
         learner.check_loss()

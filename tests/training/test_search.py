@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from deddqn.de import EXTENDED, DEConfig
+from deddqn.evaluation import evaluate_policies, rank_score
 from deddqn.policies import load_policy, load_policy_file, save_softmax, softmax_policy
 from deddqn.policies.softmax import N_INPUTS, prescreening_gate_of, weights_of
-from deddqn.training.evaluate import evaluate_all, rank_score, rank_scores
 from deddqn.training.policy_search.cma_es import CMAES
-from deddqn.training.policy_search.search import Search, SearchConfig, search
+from deddqn.training.policy_search.search import PolicySearch, PolicySearchConfig, search_policy
 
 
 def ellipsoid(points):
@@ -32,18 +32,11 @@ def test_cma_es_draws_the_same_after_a_round_trip():
     np.testing.assert_array_equal(cma.ask(), other.ask())
 
 
-def test_the_rank_score_by_hand():
-    pool = np.array([[1.0, 2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 5.0]])
-    mine = np.array([[2.5, 0.5], [0.0, 6.0]])
-    assert rank_scores(mine, pool).tolist() == [(2 + 4) / 8, (1 + 1.5 + 0) / 8]
-    assert rank_score(mine, pool) == pytest.approx((0.75 + 2.5 / 8) / 2)
-
-
 SMALL = {
     "problems": ("cec2005:F1/d10", "cec2005:F6/d10"),
     "population_size": 12,
     "budget": 400,
-    "candidates": 6,
+    "offspring": 6,
     "evaluate_every": 2,
     "evaluate_repeats": 3,
     "reference_repeats": 3,
@@ -51,10 +44,12 @@ SMALL = {
 
 
 def test_a_search_goes_on_where_it_stopped(tmp_path):
-    search(SearchConfig(**SMALL, generations=6), tmp_path / "whole")
-    search(SearchConfig(**SMALL, generations=3), tmp_path / "parts")
-    search(SearchConfig(**SMALL, generations=6), tmp_path / "parts", resume=True)
-    whole, parts = (Search(SearchConfig(**SMALL), tmp_path / k, resume=True, quiet=True) for k in ("whole", "parts"))
+    search_policy(PolicySearchConfig(**SMALL, generations=6), tmp_path / "whole")
+    search_policy(PolicySearchConfig(**SMALL, generations=3), tmp_path / "parts")
+    search_policy(PolicySearchConfig(**SMALL, generations=6), tmp_path / "parts", resume=True)
+    whole, parts = (
+        PolicySearch(PolicySearchConfig(**SMALL), tmp_path / k, resume=True, quiet=True) for k in ("whole", "parts")
+    )
     np.testing.assert_array_equal(whole.cma.mean, parts.cma.mean)
     for one in (whole, parts):
         one.log.close()
@@ -62,19 +57,19 @@ def test_a_search_goes_on_where_it_stopped(tmp_path):
     assert policy.metadata["kind"] == "softmax"
     assert policy.metadata["provenance"]["problems"] == list(SMALL["problems"])
     with pytest.raises(ValueError, match="sigma must be 1.0 to resume this search, got 2.0"):
-        Search(SearchConfig(**SMALL, sigma=2.0), tmp_path / "whole", resume=True)
+        PolicySearch(PolicySearchConfig(**SMALL, sigma=2.0), tmp_path / "whole", resume=True)
 
 
 @pytest.mark.slow
 def test_a_search_finds_a_better_policy_than_the_one_it_began_with(tmp_path):
     """Judged on other seeds, 150 runs per problem; the standard error of a difference is about 0.02."""
-    config = SearchConfig(**{**SMALL, "candidates": 12, "repeats": 2}, generations=80)
-    found = Search(config, tmp_path, quiet=True)
+    config = PolicySearchConfig(**{**SMALL, "offspring": 12, "repeats": 2}, generations=80)
+    found = PolicySearch(config, tmp_path, quiet=True)
     found.run()
     begun = softmax_policy(np.zeros((4, N_INPUTS)), max_dimension=10)
     ended = softmax_policy(**found._policy_at(found.cma.mean), max_dimension=10)
     settings = {**found._settings, "repeats": 150}
-    before, after = (e.errors for e in evaluate_all([begun, ended], found.problems, **settings))
+    before, after = (e.errors for e in evaluate_policies([begun, ended], found.problems, **settings))
     assert rank_score(after, before) > 0.55  # 0.5 is as good
 
 
@@ -83,12 +78,12 @@ def test_a_pool_of_other_runs(tmp_path):
     names, path = SMALL["problems"], tmp_path / "runs.csv"
     rows = [(names[1], 3.0), (names[0], 5e-9), (names[1], 4.0), (names[0], 2.0), ("cec2005:F9/d10", 7.0)]
     path.write_text("method,problem,error\n" + "".join(f"de1,{name},{error}\n" for name, error in rows))
-    search = Search(SearchConfig(**SMALL, pool=str(path), generations=1), tmp_path / "a", quiet=True)
+    search = PolicySearch(PolicySearchConfig(**SMALL, pool=str(path), generations=1), tmp_path / "a", quiet=True)
     search.run()
-    assert search.pool.tolist() == [[0.0, 2.0], [3.0, 4.0]]
+    assert search.references.tolist() == [[0.0, 2.0], [3.0, 4.0]]
     path.write_text(path.read_text() + f"de1,{names[0]},1.0\n")
     with pytest.raises(ValueError, match=r"pool must hold the same number of runs of every problem, got \[2, 3\]"):
-        Search(SearchConfig(**SMALL, pool=str(path)), tmp_path / "b", quiet=True).run()
+        PolicySearch(PolicySearchConfig(**SMALL, pool=str(path)), tmp_path / "b", quiet=True).run()
 
 
 def test_a_search_begins_with_a_policy(tmp_path):
@@ -96,26 +91,26 @@ def test_a_search_begins_with_a_policy(tmp_path):
     weights = np.random.default_rng(3).normal(size=(4, N_INPUTS))
     save_softmax(tmp_path / "mine.safetensors", weights)
     mine = {"start": str(tmp_path / "mine.safetensors")}
-    begun = Search(SearchConfig(**SMALL, **mine), tmp_path / "a", quiet=True)
+    begun = PolicySearch(PolicySearchConfig(**SMALL, **mine), tmp_path / "a", quiet=True)
     first = begun._policy_at(begun.cma.mean)
     np.testing.assert_array_equal(first["weights"], weights - weights[0])
     assert set(first) == {"weights"}
-    shipped = Search(SearchConfig(**SMALL, start="softmax"), tmp_path / "b", quiet=True)
+    shipped = PolicySearch(PolicySearchConfig(**SMALL, start="softmax"), tmp_path / "b", quiet=True)
     table = weights_of(load_policy("softmax"))
     np.testing.assert_array_equal(shipped._policy_at(shipped.cma.mean)["weights"], table - table[0])
-    assert not Search(SearchConfig(**SMALL), tmp_path / "c", quiet=True).cma.mean.any()
+    assert not PolicySearch(PolicySearchConfig(**SMALL), tmp_path / "c", quiet=True).cma.mean.any()
 
 
-def test_trust_is_searched_where_there_is_something_to_pick_from(tmp_path):
+def test_the_gate_is_searched_where_there_is_something_to_pick_from(tmp_path):
     prescreening_gate = np.arange(float(N_INPUTS))
     save_softmax(tmp_path / "mine.safetensors", np.zeros((4, N_INPUTS)), prescreening_gate=prescreening_gate)
     settings = {**SMALL, "n_candidates": 2, "start": str(tmp_path / "mine.safetensors"), "generations": 2}
-    search = Search(SearchConfig(**settings), tmp_path / "a", quiet=True)
+    search = PolicySearch(PolicySearchConfig(**settings), tmp_path / "a", quiet=True)
     np.testing.assert_array_equal(search._policy_at(search.cma.mean)["prescreening_gate"], prescreening_gate)
     search.run()
     found = prescreening_gate_of(load_policy_file(tmp_path / "a" / "softmax.safetensors"))
     assert found is not None and found.shape == prescreening_gate.shape and not np.array_equal(found, prescreening_gate)
-    anew = Search(SearchConfig(**{**settings, "start": ""}), tmp_path / "b", quiet=True)
+    anew = PolicySearch(PolicySearchConfig(**{**settings, "start": ""}), tmp_path / "b", quiet=True)
     np.testing.assert_array_equal(anew._policy_at(anew.cma.mean)["prescreening_gate"], [3.0] + [0.0] * (N_INPUTS - 1))
 
 
@@ -130,70 +125,74 @@ def test_trust_is_searched_where_there_is_something_to_pick_from(tmp_path):
 )
 def test_a_search_cannot_begin_with_just_anything(tmp_path, settings, message):
     with pytest.raises((ValueError, KeyError), match=message):
-        Search(SearchConfig(**SMALL, **settings), tmp_path, quiet=True)
+        PolicySearch(PolicySearchConfig(**SMALL, **settings), tmp_path, quiet=True)
 
 
 def test_unknown_settings_suggest_a_neighbour():
-    with pytest.raises(ValueError, match="unknown setting 'candidate'; did you mean 'candidates'"):
-        SearchConfig.from_json({"preset": "search", "candidate": 3})
+    with pytest.raises(ValueError, match="unknown setting 'ofspring'; did you mean 'offspring'"):
+        PolicySearchConfig.from_json({"preset": "softmax", "ofspring": 3})
 
 
 def test_the_richer_portfolio_is_searched_by_its_preset(tmp_path):
-    config = SearchConfig.from_json({"preset": "search-x", **SMALL, "final_population": 8, "generations": 2})
+    config = PolicySearchConfig.from_json({"preset": "softmax-x", **SMALL, "final_population": 8, "generations": 2})
     assert config.operators() == EXTENDED and config.de_config().final_population == 8
-    assert SearchConfig.from_json({"preset": "search-x"}).de_config() == DEConfig(**load_policy("softmax-x").de)
-    assert SearchConfig.from_json(config.to_json()) == config
-    one = Search(config, tmp_path, quiet=True)
+    assert PolicySearchConfig.from_json({"preset": "softmax-x"}).de_config() == DEConfig(**load_policy("softmax-x").de)
+    assert PolicySearchConfig.from_json(config.to_json()) == config
+    one = PolicySearch(config, tmp_path, quiet=True)
     one.run()
-    assert one.pool.shape == (2, 3 * 13)  # uniform, and each of the twelve alone
+    assert one.references.shape == (2, 3 * 13)  # uniform, and each of the twelve alone
     assert one.cma.mean.size == 11 * 8 + 8  # differences of weights, and prescreening_gate
     policy = load_policy_file(tmp_path / "softmax.safetensors")
     own = {**load_policy("softmax-x").de, "population_size": 12, "final_population": 8}
     assert policy.portfolio == EXTENDED and policy.de == own
 
 
-def test_prescreening_is_searched_with_and_kept(tmp_path):
+def test_the_number_of_candidates_is_searched_with_and_kept(tmp_path):
     """The candidates pick, the references do not; the file of the policy says how many trials it picks from."""
     settings = {**SMALL, "generations": 2}
     blind, seeing = (
-        Search(SearchConfig(**settings, n_candidates=n_candidates), tmp_path / str(n_candidates), quiet=True)
+        PolicySearch(
+            PolicySearchConfig(**settings, n_candidates=n_candidates), tmp_path / str(n_candidates), quiet=True
+        )
         for n_candidates in (1, 3)
     )
     for one in (blind, seeing):
         one.run()
-    np.testing.assert_array_equal(blind.pool, seeing.pool)
+    np.testing.assert_array_equal(blind.references, seeing.references)
     assert (blind.cma.mean != seeing.cma.mean[: blind.cma.mean.size]).any()
     policy = load_policy_file(tmp_path / "3" / "softmax.safetensors")
     assert policy.de == {"population_size": 12, "n_candidates": 3}
     assert load_policy_file(tmp_path / "1" / "softmax.safetensors").de == {"population_size": 12}
-    assert SearchConfig.from_json(seeing.config.to_json()) == seeing.config
+    assert PolicySearchConfig.from_json(seeing.config.to_json()) == seeing.config
     with pytest.raises(ValueError, match="n_candidates must be 3 to resume this search, got 2"):
-        Search(SearchConfig(**settings, n_candidates=2), tmp_path / "3", resume=True)
+        PolicySearch(PolicySearchConfig(**settings, n_candidates=2), tmp_path / "3", resume=True)
 
 
 def test_a_generation_may_run_on_a_sample_of_the_problems(tmp_path):
     """Drawn for it; the candidates of a generation all run on the same ones, and resuming changes nothing."""
     settings = {**SMALL, "problems": (*SMALL["problems"], "cec2005:F6/d2", "cec2005:F8/d2"), "sample": 2}
-    found = Search(SearchConfig(**settings), tmp_path / "a", quiet=True)
-    found.pool, drawn = found._references(), []
+    found = PolicySearch(PolicySearchConfig(**settings), tmp_path / "a", quiet=True)
+    found.references, drawn = found._run_references(), []
     for _ in range(6):
         drawn.append(found._drawn().tolist())
         before = found.evaluations
         found.generation()
-        assert found.evaluations - before <= 2 * settings["candidates"] * settings["budget"]
+        assert found.evaluations - before <= 2 * settings["offspring"] * settings["budget"]
     assert all(len(numbers) == 2 and numbers == sorted(numbers) for numbers in drawn)
     assert len({tuple(numbers) for numbers in drawn}) > 2
-    whole = Search(SearchConfig(**{**settings, "sample": 9}), tmp_path / "b", quiet=True)
+    whole = PolicySearch(PolicySearchConfig(**{**settings, "sample": 9}), tmp_path / "b", quiet=True)
     assert whole._drawn().tolist() == [0, 1, 2, 3]
     with pytest.raises(ValueError, match="sample must be 0 or more, got -1"):
-        SearchConfig(sample=-1)
+        PolicySearchConfig(sample=-1)
 
 
 def test_what_is_kept_averages_the_means(tmp_path):
     """Over the last generations, with equal shares as long as there are fewer; a resumed search goes on with it."""
-    whole = Search(SearchConfig(**{**SMALL, "generations": 6, "averaging": 3}), tmp_path / "a", quiet=True)
+    whole = PolicySearch(
+        PolicySearchConfig(**{**SMALL, "generations": 6, "mean_window": 3}), tmp_path / "a", quiet=True
+    )
     average, means = np.zeros(whole.cma.mean.size), []
-    whole.pool = whole._references()
+    whole.references = whole._run_references()
     while not whole.done:
         whole.generation()
         means.append(whole.cma.mean.copy())
@@ -206,20 +205,22 @@ def test_what_is_kept_averages_the_means(tmp_path):
     np.testing.assert_array_equal(
         weights_of(load_policy_file(tmp_path / "a" / "softmax.safetensors"))[1:].ravel(), average
     )
-    first = Search(SearchConfig(**{**SMALL, "generations": 2, "averaging": 3}), tmp_path / "b", quiet=True)
+    first = PolicySearch(
+        PolicySearchConfig(**{**SMALL, "generations": 2, "mean_window": 3}), tmp_path / "b", quiet=True
+    )
     first.run()
-    resumed = Search(
-        SearchConfig(**{**SMALL, "generations": 6, "averaging": 3}), tmp_path / "b", quiet=True, resume=True
+    resumed = PolicySearch(
+        PolicySearchConfig(**{**SMALL, "generations": 6, "mean_window": 3}), tmp_path / "b", quiet=True, resume=True
     )
     resumed.run()
     np.testing.assert_array_equal(resumed.average, average)
 
 
 def test_a_portfolio_by_name():
-    assert SearchConfig.from_json({"portfolio": "extended"}).operators() == EXTENDED
+    assert PolicySearchConfig.from_json({"portfolio": "extended"}).operators() == EXTENDED
     with pytest.raises(ValueError, match="portfolio must be one of 'paper', 'extended'; did you mean 'extended'"):
-        SearchConfig.from_json({"portfolio": "beyound"})
-    with pytest.raises(ValueError, match="preset must be one of 'search', 'search-x'.* got 'serach'"):
-        SearchConfig.from_json({"preset": "serach"})
+        PolicySearchConfig.from_json({"portfolio": "extende"})
+    with pytest.raises(ValueError, match="preset must be one of 'softmax', 'softmax-x'.* got 'sofmax'"):
+        PolicySearchConfig.from_json({"preset": "sofmax"})
     with pytest.raises(ValueError, match="final_population must be at most population_size"):
-        SearchConfig(final_population=200)
+        PolicySearchConfig(final_population=200)

@@ -1,7 +1,6 @@
 """The trainer as a whole: it learns what pays, it is deterministic, it refuses what is not finite."""
 
 import json
-from collections import defaultdict
 from itertools import product
 
 import numpy as np
@@ -20,9 +19,9 @@ SMALL = {
     "population_size": 10,
     "budget": 300,
     "hidden": (16,),
-    "batch": 32,
-    "memory": 2000,
-    "warmup": 200,
+    "batch_size": 32,
+    "buffer_size": 2000,
+    "learning_starts": 200,
     "learning_rate": 3e-3,
     "tensorboard": False,
 }
@@ -31,33 +30,40 @@ SMALL = {
 class RiggedTrainer(Trainer):
     """Operator 1 pays in the first half of a run, operator 2 in the second, whatever the search does."""
 
-    def digest(self, tick):
-        early = tick.record.states[:, :-1, AT["remaining_budget"]] > 0.5
-        tick.record.rewards[:] = tick.record.actions == np.where(early, 1, 2)
-        super().digest(tick)
+    def train_on(self, rollout):
+        early = rollout.record.states[:, :-1, AT["remaining_budget"]] > 0.5
+        rollout.record.rewards[:] = rollout.record.actions == np.where(early, 1, 2)
+        super().train_on(rollout)
 
 
 @pytest.mark.parametrize("synchronous", [True, False])
 def test_a_strategy_that_pays_only_in_a_part_of_the_run_is_learned(tmp_path, synchronous):
     config = TrainingConfig(
-        **SMALL, lanes=8, decisions=10, replay_ratio=8.0, gamma=0.5, target_sync=50, cycles=40, synchronous=synchronous
+        **SMALL,
+        n_runs=8,
+        rollout_steps=10,
+        replay_ratio=8.0,
+        gamma=0.5,
+        target_update_interval=50,
+        cycles=40,
+        synchronous=synchronous,
     )
     RiggedTrainer(config, tmp_path, quiet=True).run()
     policy = load_policy_file(tmp_path / "final.safetensors")
-    lanes = VectorizedRuns(
+    runs = VectorizedRuns(
         [
             RunSpec(problem=p, policy=policy, config=config.de_config(), observe=True, seed=99)
             for p in config.training_problems()
         ]
     )
-    record = lanes.record(290)
+    record = runs.record(290)
     early = record.states[:, :, AT["remaining_budget"]] > 0.5
     paying = record.actions == np.where(early, 1, 2)
     assert paying[:, 10:].mean() > 0.9  # a uniform policy gets 0.25
 
 
 def test_the_same_settings_give_the_same_files(tmp_path):
-    config = TrainingConfig(**SMALL, lanes=4, decisions=5, replay_ratio=4.0, cycles=3, evaluate_every=2)
+    config = TrainingConfig(**SMALL, n_runs=4, rollout_steps=5, replay_ratio=4.0, cycles=3, evaluate_every=2)
     for name in ("a", "b"):
         assert train(config, tmp_path / name).done
     for name in ("best", "final", "ranked"):
@@ -65,28 +71,30 @@ def test_the_same_settings_give_the_same_files(tmp_path):
         assert files[0] == files[1]
     facts = load_policy_file(tmp_path / "a" / "best.safetensors").metadata["provenance"]
     assert facts["problems"] == list(config.problems)
-    assert facts["deviations"]["lanes"] == [1, 4]
+    assert facts["deviations"]["n_runs"] == [1, 4]
     events = [json.loads(line) for line in (tmp_path / "a" / "log.jsonl").read_text().splitlines()]
-    assert [e["event"] for e in events].count("cycle") >= 3  # four lanes end their runs at the same time
+    assert [e["event"] for e in events].count("cycle") >= 3  # four runs end at the same time
     assert {e["event"] for e in events} == {"cycle", "evaluation"}
 
 
 def test_the_best_cycles_weights_are_kept(tmp_path):
     """Sect. 5.1."""
-    config = TrainingConfig(**SMALL, lanes=2, decisions=10, replay_ratio=1.0, cycles=6)
+    config = TrainingConfig(**SMALL, n_runs=2, rollout_steps=10, replay_ratio=1.0, cycles=6)
     result = Trainer(config, tmp_path, quiet=True).run()
     summary = json.loads((tmp_path / "summary.json").read_text())
     means = dict(map(tuple, summary["curve"]))
     assert result.best_return == max(means.values()) == means[result.best_cycle]
 
 
-def test_averaging_changes_what_is_judged_and_nothing_that_is_learned(tmp_path):
-    settings = {**SMALL, "lanes": 2, "decisions": 5, "replay_ratio": 4.0, "cycles": 3, "evaluate_every": 1}
-    plain, averaged = (Trainer(TrainingConfig(**settings, averaging=n), tmp_path / str(n), quiet=True) for n in (0, 40))
+def test_a_moving_average_changes_what_is_judged_and_nothing_that_is_learned(tmp_path):
+    settings = {**SMALL, "n_runs": 2, "rollout_steps": 5, "replay_ratio": 4.0, "cycles": 3, "evaluate_every": 1}
+    plain, averaged = (
+        Trainer(TrainingConfig(**settings, ema_window=n), tmp_path / str(n), quiet=True) for n in (0, 40)
+    )
     for trainer in (plain, averaged):
         trainer.run()
     assert (plain.learner.primary.flat == averaged.learner.primary.flat).all()
-    assert plain.book.curve == averaged.book.curve
+    assert plain.cycle_returns.curve == averaged.cycle_returns.curve
     files = {
         (n, name): load_policy(tmp_path / n / f"{name}.safetensors").setup
         for n, name in product(("0", "40"), ("best", "final"))
@@ -98,69 +106,21 @@ def test_averaging_changes_what_is_judged_and_nothing_that_is_learned(tmp_path):
 
 
 def test_an_average_that_is_asked_for_later_begins_there(tmp_path):
-    settings = {**SMALL, "lanes": 2, "decisions": 5, "replay_ratio": 4.0}
+    settings = {**SMALL, "n_runs": 2, "rollout_steps": 5, "replay_ratio": 4.0}
     train(TrainingConfig(**settings, cycles=1), tmp_path)
-    later = Trainer(TrainingConfig(**settings, cycles=2, averaging=40), tmp_path, resume=True, quiet=True)
+    later = Trainer(TrainingConfig(**settings, cycles=2, ema_window=40), tmp_path, resume=True, quiet=True)
     assert later.learner.updates > 0
     assert (later.learner.average.flat == later.learner.primary.flat).all()
     later.run()
     assert not (later.learner.average.flat == later.learner.primary.flat).all()
-    again = Trainer(TrainingConfig(**settings, cycles=3, averaging=40), tmp_path, resume=True, quiet=True)
+    again = Trainer(TrainingConfig(**settings, cycles=3, ema_window=40), tmp_path, resume=True, quiet=True)
     assert (again.learner.average.flat == later.learner.average.flat).all()
-
-
-@pytest.mark.parametrize("teacher", ["de2", "softmax"])
-def test_lanes_of_a_teacher_play_as_the_teacher_would(tmp_path, teacher):
-    """Run by run: half of the lanes are runs of the teacher alone, whatever the network has learned by then."""
-    settings = {**SMALL, "lanes": 4, "decisions": 29, "replay_ratio": 1.0, "stagger": False, "cycles": 6}
-    trainer = Trainer(TrainingConfig(**settings, teacher=teacher, taught=0.5), tmp_path / "taught", quiet=True)
-    plain = Trainer(TrainingConfig(**settings), tmp_path / "plain", quiet=True)
-    runs, numbers = played_runs(trainer, 25)
-    untaught, _ = played_runs(plain, 10)  # the first runs of the network's lanes, at random until the memory is warm
-    config, actors = trainer.config, trainer.actors
-    assert len(numbers) == 8
-    for (lane, _), number in numbers.items():
-        spec = RunSpec(
-            problem=trainer.problems[actors.curriculum.problem_of(number)],
-            policy=load_policy(teacher),
-            config=config.de_config(),
-            seed=config.seed,
-            repeat=actors.curriculum.cycle_of(number),
-            observe=True,
-        )
-        alone = VectorizedRuns([spec], threads=1).record(290).actions[0].tolist()
-        assert (runs[lane, number] == alone) == (lane < 2)
-    assert all(runs[lane, lane][:50] == untaught[lane, lane][:50] for lane in (2, 3))
-
-
-def played_runs(trainer, ticks):
-    """The actions by (lane, number of the run), and the numbers of the runs that were finished."""
-    runs, finished = defaultdict(list), {}
-    for _ in range(ticks):
-        before = trainer.actors.numbers.copy()
-        tick = trainer.actors.act(trainer.actors.new_buffer())
-        for lane, (number, made) in enumerate(zip(before.tolist(), tick.record.made.tolist(), strict=True)):
-            runs[lane, number] += tick.record.actions[lane, :made].tolist()
-        finished |= {(int(np.flatnonzero(before == run.number)[0]), run.number): run.number for run in tick.finished}
-        trainer.digest(tick)
-    trainer.log.close()
-    return runs, finished
-
-
-def test_a_teacher_must_fit(tmp_path):
-    with pytest.raises(ValueError, match="taught must be 0 without a teacher, got 0.5"):
-        TrainingConfig(**SMALL, taught=0.5)
-    with pytest.raises(KeyError, match="unknown policy 'sofmax'; did you mean 'softmax'"):
-        Trainer(TrainingConfig(**SMALL, teacher="sofmax", taught=1.0), tmp_path / "a")
-    pair = (("rand/1", 0.5, 0.9), ("rand/2", 0.7, 1.0))
-    with pytest.raises(ValueError, match="policy 'softmax' was made for the portfolio"):
-        Trainer(TrainingConfig(**SMALL, teacher="softmax", taught=1.0, portfolio=pair), tmp_path / "b")
 
 
 def test_training_on_a_function_of_the_user_with_another_portfolio(tmp_path):
     problem = Problem.from_function(lambda x: float(np.abs(x).sum()), [(-5, 5)] * 3, name="user")
     config = TrainingConfig(
-        **SMALL, portfolio=(("rand/1", 0.5, 0.9), ("rand-to-best/2", 0.7, 1.0)), lanes=2, cycles=2, reward="progress"
+        **SMALL, portfolio=(("rand/1", 0.5, 0.9), ("rand-to-best/2", 0.7, 1.0)), n_runs=2, cycles=2, reward="progress"
     )
     train(config, tmp_path, problems=[problem])
     policy = load_policy(str(tmp_path / "best.safetensors"))
@@ -176,14 +136,14 @@ def test_rewards_that_explode_stop_the_training_and_leave_no_policy(tmp_path):
 
 @pytest.mark.parametrize("reward", ["progress", "rank"])
 def test_rewards_with_tables_add_up_to_where_the_run_ended(tmp_path, reward):
+    from deddqn.evaluation import evaluate_policy
     from deddqn.rewards import potential
     from deddqn.training.dqn.reward_tables import reward_tables
-    from deddqn.training.evaluate import evaluate
 
     config = TrainingConfig(**SMALL)
     problems = config.training_problems()
     tables = reward_tables(reward, problems, config.de_config())
-    found = evaluate(
+    found = evaluate_policy(
         load_policy("de3"),
         problems,
         repeats=3,

@@ -98,10 +98,16 @@ PARTS = (
         (
             ("deddqn.training.config", ("TrainingConfig", "preset", "PRESETS")),
             ("deddqn.training.dqn.trainer", ("train", "Trainer", "TrainingResult")),
-            ("deddqn.training.policy_search.search", ("SearchConfig", "SEARCH_PRESETS", "search", "Search")),
+            (
+                "deddqn.training.policy_search.search",
+                ("PolicySearchConfig", "SEARCH_PRESETS", "search_policy", "PolicySearch"),
+            ),
             ("deddqn.training.api", ("learn", "Learned", "TrainingFailed", "config_of")),
             ("deddqn.training.dqn.paper_grid", ("paper_grid", "grid_configs")),
-            ("deddqn.training.evaluate", ("evaluate", "Evaluation", "reference_errors", "rank_score")),
+            (
+                "deddqn.evaluation",
+                ("evaluate_policy", "evaluate_policies", "Evaluation", "reference_errors", "rank_score"),
+            ),
         ),
     ),
     Part(

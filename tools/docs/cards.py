@@ -18,7 +18,7 @@ from deddqn.policies.softmax import INPUTS
 from deddqn.problems import SUITES
 from deddqn.report.svg import Scale
 from deddqn.training.config import PRESETS, TrainingConfig
-from deddqn.training.policy_search.search import SearchConfig
+from deddqn.training.policy_search.search import PolicySearchConfig
 from tools.docs import markdown
 from tools.docs.markdown import code
 
@@ -29,16 +29,16 @@ NOT_LEARNED_FROM = ("max_seconds", "checkpoint_seconds", "tensorboard")
 _SHOWN = ("trained_by", "config", "deviations", "problems", "commit", "versions", "curve", "command")
 
 
-def settings_kind(config: dict[str, Any]) -> type[TrainingConfig] | type[SearchConfig]:
+def settings_kind(config: dict[str, Any]) -> type[TrainingConfig] | type[PolicySearchConfig]:
     """Which trainer the settings of a file belong to."""
-    return SearchConfig if "candidates" in config else TrainingConfig
+    return PolicySearchConfig if "offspring" in config else TrainingConfig
 
 
 def shortest_settings(config: dict[str, Any]) -> dict[str, Any]:
     """The preset that is nearest to stored settings, and what differs from it: a configuration of ``train``."""
     kind = settings_kind(config)
     known = {field.name for field in fields(kind)}
-    presets = {"search": {}} if kind is SearchConfig else PRESETS
+    presets = {"softmax": {}} if kind is PolicySearchConfig else PRESETS
     best: dict[str, Any] | None = None
     for name, values in presets.items():
         base = kind(**values).to_json()
@@ -144,7 +144,7 @@ def _curve_section(provenance: dict[str, Any]) -> str:
     curve = provenance.get("curve") or []
     if len(curve) < 2:
         return ""
-    searched = settings_kind(provenance.get("config", {})) is SearchConfig
+    searched = settings_kind(provenance.get("config", {})) is PolicySearchConfig
     what = "rank score over generations" if searched else "mean return of a cycle over cycles"
     return markdown.page(
         "### Learning curve", what[0].upper() + what[1:] + ".", markdown.block("{raw} html", curve_svg(curve, what))

@@ -19,11 +19,10 @@ COMMANDS = {
     "paper": "recompute the paper's ranks and tests from its own table",
     "export": "write the runs of a comparison as CSV, or for IOHanalyzer",
     "tune": "find the parameters of an adaptive policy on the training functions",
-    "train": "learn a policy: Double-DQN as in the paper, better teachers, or direct search",
+    "train": "train a policy: Double DQN as in the paper, or direct policy search",
     "explain": "what a policy does, which features matter to it, and whether it needs the state at all",
     "animate": "a population on a contour, coloured by the strategies that made it",
-    "transfer": "train on one suite, then compare the policy with others on another, with the report",
-    "score": "what policies earn and how they end, on the training functions",
+    "score": "mean return and rank score of policies on the training functions",
     "about": "versions, machine and compiled code, for reports of errors",
 }
 """Name -> what it does; the module is ``deddqn.cli.<name>``, imported only when the command is used."""

@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 from rich.console import Console
 
-from deddqn.experiments.scoring import TRAINING_SUITE
+from deddqn.evaluation import TRAINING_SUITE
 
 
 @dataclass(frozen=True, kw_only=True)

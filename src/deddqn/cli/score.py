@@ -1,4 +1,4 @@
-"""``deddqn score``: what policies earn and how they end, on training functions with held-out seeds."""
+"""``deddqn score``: mean return and rank score of policies, on training functions with held-out seeds."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from rich.table import Table
 from deddqn._utils.validation import check_whole_number
 from deddqn.de.config import config_for
 from deddqn.de.portfolio import PAPER, as_portfolio
+from deddqn.evaluation import TRAINING_SUITE, evaluate_policy, rank_score, read_errors, reference_errors
 from deddqn.policies import CompiledPolicy, load_policy
 from deddqn.problems import suite
-from deddqn.training.evaluate import errors_of, evaluate, rank_score, reference_errors
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The rank score is the share of reference runs (random, de1-de4, a mixture) that ended worse."""
+    """The rank score is the share of reference runs (random, de1-de4, a mixture) that end worse; higher is better."""
 
     policies: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(help="names or policy files")]
-    suite: Annotated[str, tyro.conf.arg(help="where they are scored")] = "cec2005-train"
+    suite: Annotated[str, tyro.conf.arg(help="where they are scored")] = TRAINING_SUITE
     runs: Annotated[int, tyro.conf.arg(help="per policy and problem")] = 25
-    portfolio: Annotated[str | None, tyro.conf.arg(help="paper or beyond; a policy's own by default")] = None
+    portfolio: Annotated[str | None, tyro.conf.arg(help="paper or extended; a policy's own by default")] = None
     final_population: Annotated[int | None, tyro.conf.arg(help="what NP shrinks to; a policy's own by default")] = None
-    n_candidates: Annotated[int | None, tyro.conf.arg(help="trials of a move to pick from; its own by default")] = None
+    n_candidates: Annotated[
+        int | None, tyro.conf.arg(help="candidate trial vectors per individual; its own by default")
+    ] = None
     pool: Annotated[Path | None, tyro.conf.arg(help="CSV of 'deddqn export': rank among its runs instead")] = None
     reward: Annotated[str, tyro.conf.arg(help="whose sum is the return: R1, R2 or R3")] = "R2"
 
@@ -38,15 +40,19 @@ def run(options: Options) -> int:
         raise ValueError("say who: names of policies or policy files")
     check_whole_number("runs", options.runs, 1)
     problems = suite(options.suite)
-    pool = errors_of(options.pool, problems) if options.pool else reference_errors(problems, repeats=options.runs)
-    table = Table("policy", f"mean {options.reward} return", "rank score", "shares of the moves", box=None)
+    if options.pool:
+        references = read_errors(options.pool, problems)
+    else:
+        references = reference_errors(problems, repeats=options.runs)
+    table = Table("policy", f"mean {options.reward} return", "rank score", "shares of the operators", box=None)
     for name in options.policies:
         policy = load_policy(name)
         if not isinstance(policy, CompiledPolicy):
             raise ValueError(f"policies must be compiled ones, got {name!r}")
-        found = evaluate(policy, problems, repeats=options.runs, reward=options.reward, **_settings(policy, options))
+        settings = _settings(policy, options)
+        found = evaluate_policy(policy, problems, repeats=options.runs, reward=options.reward, **settings)
         shares = " ".join(f"{share:.0%}" for share in found.shares.mean(axis=0))
-        table.add_row(name, f"{found.mean_return:.6g}", f"{rank_score(found.errors, pool):.3f}", shares)
+        table.add_row(name, f"{found.mean_return:.6g}", f"{rank_score(found.errors, references):.3f}", shares)
     Console().print(table)
     return 0
 

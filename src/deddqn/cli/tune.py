@@ -43,26 +43,26 @@ class Options:
 
 def run(options: Options) -> int:
     """Search, decide, write and show."""
-    with _spread(options) as spread:
-        return _run(options, spread)
+    with _remote(options) as remote:
+        return _run(options, remote)
 
 
 @contextmanager
-def _spread(options: Options) -> Iterator[Any]:
-    """What runs the arenas on a cluster; None on this machine."""
+def _remote(options: Options) -> Iterator[Any]:
+    """What makes the runs on a cluster; None on this machine."""
     if options.cluster is None:
         yield None
         return
     if options.workers is not None:
         raise ValueError("workers are of one machine: leave them out on a cluster")
     need("ray", "work on a cluster", "cluster")
-    from deddqn.distributed.experiments import cluster_spread
+    from deddqn.distributed.experiments import cluster_evaluator
 
-    with cluster_spread(options.cluster) as spread:
-        yield spread
+    with cluster_evaluator(options.cluster) as remote:
+        yield remote
 
 
-def _run(options: Options, spread: Any) -> int:
+def _run(options: Options, remote: Any) -> int:
     tuning = Tuning(
         method=options.method,
         trials=options.trials,
@@ -71,7 +71,7 @@ def _run(options: Options, spread: Any) -> int:
         seed=options.seed,
         out=options.out,
         workers=options.workers,
-        spread=spread,
+        remote=remote,
     )
     study = open_study(tuning)
     _show_search(tuning, study)
@@ -95,8 +95,8 @@ def _show_search(tuning: Tuning, study: Any) -> None:
         since = time.monotonic()
         for done, best in search(tuning, study):
             now = time.monotonic()
-            pace, since = f"{tuning.arena.evaluations / (now - since):,.0f} evaluations/s", now
-            where = "" if tuning.spread is None else f", {tuning.spread.where}"
+            pace, since = f"{tuning.protocol.evaluations / (now - since):,.0f} evaluations/s", now
+            where = "" if tuning.remote is None else f", {tuning.remote.where}"
             text = f"{tuning.method}: {done}, best score {best:.4f}, {pace}{where}"
             progress.update(task, advance=1, description=text)
 

@@ -17,7 +17,7 @@ from deddqn.experiments.executors import Task
 from deddqn.experiments.jobs import run_jobs, run_named_jobs
 from deddqn.experiments.plan import Experiment, Job
 from deddqn.experiments.results import Run, failed
-from deddqn.experiments.scoring import Arena
+from deddqn.experiments.tuning import TuningProtocol
 from deddqn.policies import Policy
 
 FAMILIES = {"bbob": "ioh", "bbob-coco": "coco-experiment"}
@@ -84,13 +84,13 @@ def cluster_crew(address: str, what: Experiment) -> Iterator[ClusterCrew]:
         yield ClusterCrew(cluster)
 
 
-def errors_of(arena: Arena, policy: bytes) -> np.ndarray:
-    """On a node: the errors of a part of an arena."""
-    return arena.errors(unpack(policy))
+def errors_on_node(protocol: TuningProtocol, policy: bytes) -> np.ndarray:
+    """On a node: the errors of a part of the runs."""
+    return protocol.errors(unpack(policy))
 
 
-class Spread:
-    """Runs the arenas of a tuning on a cluster, problem by problem; the errors are those of one machine."""
+class ClusterEvaluator:
+    """Makes the runs of a tuning on a cluster, problem by problem; the errors are those of one machine."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -100,30 +100,30 @@ class Spread:
         """Nodes and cores of the moment."""
         return self._cluster.describe()
 
-    def __call__(self, arena: Arena, policy: Policy) -> np.ndarray:
+    def __call__(self, protocol: TuningProtocol, policy: Policy) -> np.ndarray:
         """The final errors (problems, runs)."""
         parcel = self._cluster.keep(pack(policy, f"the policy {policy.name!r}"))
-        errors = np.empty((len(arena.problems), arena.runs))
-        pieces = deque(_pieces(arena, self._cluster.cores))
-        for piece, found in self._cluster.stream(pieces, lambda p: self._cluster.submit(errors_of, p, parcel)):
+        errors = np.empty((len(protocol.problems), protocol.runs))
+        pieces = deque(_pieces(protocol, self._cluster.cores))
+        for piece, found in self._cluster.stream(pieces, lambda p: self._cluster.submit(errors_on_node, p, parcel)):
             if isinstance(found, Crashed):
                 raise ClusterError(f"the process that ran {piece.problems[0]} died: {found.reason}")
-            first = piece.first - arena.first
-            errors[arena.problems.index(piece.problems[0]), first : first + piece.runs] = found[0]
+            first = piece.first - protocol.first
+            errors[protocol.problems.index(piece.problems[0]), first : first + piece.runs] = found[0]
         return errors
 
 
-def _pieces(arena: Arena, cores: int) -> Iterable[Arena]:
+def _pieces(protocol: TuningProtocol, cores: int) -> Iterable[TuningProtocol]:
     """One problem each, and only some of its runs where there are more cores than problems."""
-    shares = min(arena.runs, -(-cores // len(arena.problems)))
-    for name in arena.problems:
-        for repeats in np.array_split(np.arange(arena.runs), max(shares, 1)):
-            first = arena.first + int(repeats[0])
-            yield replace(arena, problems=(name,), first=first, runs=len(repeats), threads=1, spread=None)
+    shares = min(protocol.runs, -(-cores // len(protocol.problems)))
+    for name in protocol.problems:
+        for repeats in np.array_split(np.arange(protocol.runs), max(shares, 1)):
+            first = protocol.first + int(repeats[0])
+            yield replace(protocol, problems=(name,), first=first, runs=len(repeats), threads=1, remote=None)
 
 
 @contextmanager
-def cluster_spread(address: str) -> Iterator[Spread]:
+def cluster_evaluator(address: str) -> Iterator[ClusterEvaluator]:
     """The cluster at `address` for a tuning."""
     with joined(address) as cluster:
-        yield Spread(cluster)
+        yield ClusterEvaluator(cluster)

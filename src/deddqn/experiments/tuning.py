@@ -1,9 +1,10 @@
-"""Hyper-parameters of the adaptive policies, found by optuna on the training functions only.
+"""Hyper-parameters of the adaptive policies, by optuna (TPE, Bergstra et al. 2011) on the training functions only.
 
-Trials are scored on the repeats 0, 1, .. (`experiments.scoring`). The best few and the published defaults then play
-on fresh repeats, where luck of the first ones does not help, and the winner is kept. Its score and that of the
-defaults are measured once more on repeats that nothing was chosen on. The study lies in an SQLite file: an
-interrupted run goes on where it stopped.
+A trial is scored on the repeats 0, 1, .. by its rank score (`deddqn.evaluation`) among runs of `random` and of the
+adaptive policies with their published defaults; higher is better, and the study maximises it. The best few trials and
+the defaults then run on fresh repeats, where luck of the first ones does not help, and the best of them is kept. Its
+score and that of the defaults are measured once more on repeats that nothing was chosen on. The study lies in an SQLite
+file: an interrupted tuning resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -13,14 +14,22 @@ import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
 
 import deddqn
 from deddqn._utils.optional_imports import need
 from deddqn._utils.validation import check_whole_number, unknown_name
 from deddqn._utils.versions import installed
-from deddqn.experiments.scoring import TRAINING_SUITE, Arena, Spreader, places, score, standard_error
+from deddqn.de.config import DEConfig
+from deddqn.evaluation import TRAINING_SUITE, evaluate_policy, rank_fractions, rank_score, standard_error
+from deddqn.policies import Policy, load_policy
 from deddqn.policies.adaptive import ADAPTIVE, default_parameters
+from deddqn.problems import SUITES, get
+
+REFERENCES = ("random", "pm-adapss:default", "f-auc:default", "rec-pm:default")
+"""The policies that trials are ranked among."""
 
 FINALISTS = 4
 FINAL_REPEATS, CHECK_REPEATS = 10_000, 20_000  # first repeats of the final and of the check
@@ -54,9 +63,62 @@ SPACES: dict[str, dict[str, Range]] = {
 """What is searched, per method; four operators leave room for p_min below 1/4."""
 
 
+class RemoteEvaluator(Protocol):
+    """Makes the runs of a tuning on other machines."""
+
+    @property
+    def where(self) -> str:
+        """Nodes and cores in words."""
+
+    def __call__(self, protocol: TuningProtocol, policy: Policy) -> np.ndarray:
+        """The final errors (problems, runs) of a policy."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuningProtocol:
+    """The runs that parameters are scored by.
+
+    Parameters
+    ----------
+    problems : names, by default the training suite.
+    runs : runs per problem.
+    budget : evaluations per run.
+    seed : root of the random streams.
+    first : number of the first repeat; other repeats are fresh runs.
+    threads : threads of the runs; all cores by default.
+    remote : what makes the runs instead, on a cluster.
+    """
+
+    problems: tuple[str, ...] = SUITES[TRAINING_SUITE]
+    runs: int = 5
+    budget: int = 10_000
+    seed: int = 0
+    first: int = 0
+    threads: int | None = None
+    remote: RemoteEvaluator | None = None
+
+    @property
+    def evaluations(self) -> int:
+        """Of all its runs together."""
+        return len(self.problems) * self.runs * self.budget
+
+    def errors(self, policy: str | Policy) -> np.ndarray:
+        """The final errors (problems, runs) of a policy."""
+        chosen = load_policy(policy)
+        if self.remote is not None:
+            return self.remote(self, chosen)
+        problems = [get(name) for name in self.problems]
+        settings: dict[str, Any] = {"seed": self.seed, "config": DEConfig(budget=self.budget), "threads": self.threads}
+        return evaluate_policy(chosen, problems, repeats=self.runs, first=self.first, **settings).errors
+
+    def reference_errors(self) -> np.ndarray:
+        """The final errors (problems, reference runs) of the reference policies."""
+        return np.concatenate([self.errors(name) for name in REFERENCES], axis=1)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
-    """A search for the parameters of one method; the same values go on with the same study."""
+    """A search for the parameters of one method; the same values resume the same study."""
 
     method: str
     trials: int = 100
@@ -65,7 +127,7 @@ class Tuning:
     seed: int = 0
     out: Path = Path("out/tune")
     workers: int | None = None
-    spread: Spreader | None = None
+    remote: RemoteEvaluator | None = None
 
     def __post_init__(self) -> None:
         if self.method not in SPACES:
@@ -75,26 +137,28 @@ class Tuning:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a study must not change while it goes on."""
+        """What must not change within a study."""
         space = {key: asdict(value) for key, value in SPACES[self.method].items()}
         return {"suite": TRAINING_SUITE, "runs": self.runs, "budget": self.budget, "seed": self.seed, "space": space}
 
     @property
     def command(self) -> str:
-        """What finds the same again."""
+        """The command that finds the same again."""
         return (
             f"deddqn tune {self.method} --trials {self.trials} --runs {self.runs} "
             f"--budget {self.budget} --seed {self.seed}"
         )
 
     @property
-    def arena(self) -> Arena:
+    def protocol(self) -> TuningProtocol:
         """The runs of a trial."""
-        return Arena(runs=self.runs, budget=self.budget, seed=self.seed, threads=self.workers, spread=self.spread)
+        return TuningProtocol(
+            runs=self.runs, budget=self.budget, seed=self.seed, threads=self.workers, remote=self.remote
+        )
 
-    def fresh(self, first: int) -> Arena:
+    def fresh(self, first: int) -> TuningProtocol:
         """Runs that no trial has seen."""
-        return replace(self.arena, runs=FINAL_FACTOR * self.runs, first=first)
+        return replace(self.protocol, runs=FINAL_FACTOR * self.runs, first=first)
 
 
 def open_study(tuning: Tuning) -> Any:
@@ -106,7 +170,7 @@ def open_study(tuning: Tuning) -> Any:
         study_name=tuning.method,
         storage=f"sqlite:///{tuning.out / tuning.method}.db",
         load_if_exists=True,
-        direction="minimize",
+        direction="maximize",
     )
     before = study.user_attrs.get("settings")
     if before is None:
@@ -125,7 +189,7 @@ def open_study(tuning: Tuning) -> Any:
 
 def finished(study: Any) -> list[Any]:
     """The trials with a score, the best first."""
-    return sorted((trial for trial in study.trials if trial.value is not None), key=lambda trial: trial.value)
+    return sorted((trial for trial in study.trials if trial.value is not None), key=lambda trial: -trial.value)
 
 
 def _suggest(trial: Any, key: str, where: Range) -> float | int:
@@ -139,11 +203,11 @@ def search(tuning: Tuning, study: Any) -> Iterator[tuple[str, float]]:
     space, make = SPACES[tuning.method], ADAPTIVE[tuning.method]
     if len(finished(study)) >= tuning.trials:
         return
-    references = tuning.arena.references()
+    references = tuning.protocol.reference_errors()
     while len(done := finished(study)) < tuning.trials:
         trial = study.ask()
         parameters = {key: _suggest(trial, key, where) for key, where in space.items()}
-        study.tell(trial, score(tuning.arena.errors(make(**parameters)), references))
+        study.tell(trial, rank_score(tuning.protocol.errors(make(**parameters)), references))
         yield f"trial {len(done) + 1} of {tuning.trials}", study.best_value
 
 
@@ -153,20 +217,20 @@ def _rounded(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def decide(tuning: Tuning, study: Any) -> dict[str, Any]:
-    """Let the best trials and the defaults play on fresh runs; return the record of the winner."""
+    """Compare the best trials and the defaults on fresh runs; return the record of the best."""
     make, defaults = ADAPTIVE[tuning.method], default_parameters(tuning.method)
     candidates = [defaults]
     for trial in finished(study):
         if (parameters := _rounded(trial.params)) not in candidates and len(candidates) <= FINALISTS:
             candidates.append(parameters)
     final = tuning.fresh(FINAL_REPEATS)
-    references = final.references()
-    scores = [score(final.errors(make(**parameters)), references) for parameters in candidates]
-    winner = candidates[scores.index(min(scores))]
+    references = final.reference_errors()
+    scores = [rank_score(final.errors(make(**parameters)), references) for parameters in candidates]
+    winner = candidates[scores.index(max(scores))]
     check = tuning.fresh(CHECK_REPEATS)
-    references = check.references()
+    references = check.reference_errors()
     measured = {
-        name: places(check.errors(policy), references)
+        name: rank_fractions(check.errors(policy), references)
         for name, policy in (("tuned", make(**winner)), ("default", make(**defaults)), ("random", "random"))
     }
     return {
@@ -174,7 +238,7 @@ def decide(tuning: Tuning, study: Any) -> dict[str, Any]:
         "default_parameters": defaults,
         "score": {name: round(float(rows.mean()), 5) for name, rows in measured.items()},
         "standard_error": {name: round(standard_error(rows), 5) for name, rows in measured.items()},
-        "score_means": "mean place among runs of random and the published defaults; lower is better",
+        "score_means": "rank score among runs of random and the published defaults; higher is better",
         "check_runs": f"{check.runs} runs per problem that nothing was chosen on",
         "trials": len(finished(study)),
         "command": tuning.command,

@@ -11,8 +11,8 @@ import numpy as np
 from deddqn._utils.validation import check_whole_number
 from deddqn.de.config import config_for
 from deddqn.de.portfolio import PAPER
+from deddqn.evaluation import TRAINING_SUITE
 from deddqn.experiments.methods import problems_of
-from deddqn.experiments.scoring import TRAINING_SUITE
 from deddqn.explain.control_comparison import (
     Contest,
     Tell,

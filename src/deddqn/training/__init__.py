@@ -1,1 +1,1 @@
-"""Algorithm 1: policies are learned by Double-DQN on many runs; beside it, direct search of a policy's parameters."""
+"""Training of policies: Double DQN (Algorithm 1 of the paper), and direct policy search with CMA-ES."""

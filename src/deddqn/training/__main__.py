@@ -14,11 +14,11 @@ from deddqn.training.strict_json import read_values
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Train as a JSON file says (``{"preset": "paper-r2", "lanes": 32, ...}``); return the exit status."""
+    """Train as a JSON file says (``{"preset": "paper-r2", "n_runs": 32, ...}``); return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m deddqn.training", description=__doc__)
     parser.add_argument("config", type=Path, help="a JSON file of settings")
     parser.add_argument("--out", type=Path, default=None, help="folder of the results (default: beside the config)")
-    parser.add_argument("--resume", action="store_true", help="go on from the newest checkpoint, if there is one")
+    parser.add_argument("--resume", action="store_true", help="continue from the newest checkpoint, if there is one")
     given = parser.parse_args(arguments)
     out = given.out if given.out is not None else given.config.with_suffix("")
     try:
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
 def run_settings(
     values: Mapping[str, Any], out: Path, *, resume: bool = False, cluster: ClusterConfig | None = None
 ) -> int:
-    """Train, or with one of the presets of the search search, as the settings say."""
+    """Train a network, or search a policy with one of the presets of the policy search, as the settings say."""
     try:
         print(learn(config_of(values), out, resume=resume, cluster=cluster).summary)
     except TrainingFailed as error:

@@ -1,4 +1,4 @@
-"""One door to both trainers: settings in, a policy file out; signals end it with a checkpoint."""
+"""Train a policy by either method: settings in, a policy file out; signals end a training with a checkpoint."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 from deddqn._utils.optional_imports import need
 from deddqn._utils.validation import choice_error
 from deddqn.training.config import PRESETS, ClusterConfig, TrainingConfig
-from deddqn.training.dqn.rollout import Actors, TickSource
-from deddqn.training.policy_search.search import SEARCH_PRESETS, Search, SearchConfig
+from deddqn.training.dqn.rollout import Actors, RolloutSource
+from deddqn.training.policy_search.search import SEARCH_PRESETS, PolicySearch, PolicySearchConfig
 
 
 class TrainingFailed(RuntimeError):
@@ -29,33 +29,37 @@ class Learned:
     summary: str
 
 
-def config_of(values: Mapping[str, Any]) -> TrainingConfig | SearchConfig:
+def config_of(values: Mapping[str, Any]) -> TrainingConfig | PolicySearchConfig:
     """Checked settings from JSON values; ``"preset"`` says which kind, and where they start from."""
     name = values.get("preset")
     if name in SEARCH_PRESETS:
-        return SearchConfig.from_json(values)
+        return PolicySearchConfig.from_json(values)
     if name is not None and name not in PRESETS:
         raise choice_error("preset", name, [*PRESETS, *SEARCH_PRESETS])
     return TrainingConfig.from_json(values)
 
 
 def learn(
-    config: TrainingConfig | SearchConfig, out: Path, *, resume: bool = False, cluster: ClusterConfig | None = None
+    config: TrainingConfig | PolicySearchConfig,
+    out: Path,
+    *,
+    resume: bool = False,
+    cluster: ClusterConfig | None = None,
 ) -> Learned:
     """Train or search until done, stopped by SIGINT or SIGTERM, or out of time; `resume` if there is a checkpoint.
 
-    With `cluster` the actors of a network work there; a search stays on this machine.
+    With `cluster` the actors of a network work there; a policy search stays on this machine.
     """
     if isinstance(config, TrainingConfig):
         return _train(config, out, resume, cluster)
     if cluster is not None:
-        raise ValueError("cluster must be left out with the presets of the search: it stays on one machine")
+        raise ValueError("cluster must be left out with the presets of the policy search, which stays on one machine")
     return _search(config, out, resume)
 
 
 @contextmanager
-def _actors(cluster: ClusterConfig | None) -> Iterator[Callable[..., TickSource]]:
-    """What makes the source of the ticks."""
+def _actors(cluster: ClusterConfig | None) -> Iterator[Callable[..., RolloutSource]]:
+    """What makes the source of the rollouts."""
     if cluster is None:
         yield Actors
         return
@@ -97,8 +101,8 @@ def _check_device(device: str) -> None:
         raise ValueError(f"device must be one that torch has here, such as 'cpu', got {device!r}: {reason}") from None
 
 
-def _search(config: SearchConfig, out: Path, resume: bool) -> Learned:
-    search = Search(config, out, resume=resume)
+def _search(config: PolicySearchConfig, out: Path, resume: bool) -> Learned:
+    search = PolicySearch(config, out, resume=resume)
     with _stopped_by_signals(search):
         score = search.run()
     summary = f"{_state(search.done)}: {search.cma.generation} generations, best rank score {score:.4f} -> {out}"
@@ -106,12 +110,12 @@ def _search(config: SearchConfig, out: Path, resume: bool) -> Learned:
 
 
 def _state(done: bool) -> str:
-    return "done" if done else "stopped; go on with --resume"
+    return "done" if done else "stopped; continue with --resume"
 
 
 @contextmanager
 def _stopped_by_signals(trainer: Any) -> Iterator[None]:
-    """Let SIGINT and SIGTERM end the training with a checkpoint, and mean what they did before afterwards."""
+    """Let SIGINT and SIGTERM end the training with a checkpoint, and restore their handlers afterwards."""
 
     def stop(number: int, frame: Any) -> None:
         trainer.stopped = True

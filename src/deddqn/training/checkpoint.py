@@ -1,4 +1,4 @@
-"""Checkpoints: complete, atomic, in files of a limited size.
+"""Checkpoints of trainings and policy searches: complete, atomic, in files of a limited size.
 
 A checkpoint is a folder ``checkpoint-<number>`` of safetensors files and one JSON file. It is written under another
 name and renamed when it is complete, and only then is the one before it deleted: whenever the process dies, the
@@ -24,7 +24,7 @@ _NAME = re.compile(r"checkpoint-(\d+)")
 _PART = "@"  # name@k is the k-th piece of an array that is too large for one file
 
 
-def save_checkpoint(folder: Path, number: int, arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> Path:
+def save_checkpoint(folder: Path, number: int, arrays: dict[str, np.ndarray], state: dict[str, Any]) -> Path:
     """Write checkpoint `number` below `folder` and delete older ones; weights that are not finite are refused."""
     for name in ("learner/primary", "learner/target"):
         if name in arrays and not np.isfinite(arrays[name]).all():
@@ -35,7 +35,7 @@ def save_checkpoint(folder: Path, number: int, arrays: dict[str, np.ndarray], fa
     temporary.mkdir(parents=True)
     for k, bundle in enumerate(_bundles(arrays)):
         _write(temporary / f"arrays-{k:02d}.safetensors", lambda path, b=bundle: save_file(b, path))
-    _write(temporary / "facts.json", lambda path: path.write_text(json.dumps(facts)))
+    _write(temporary / "state.json", lambda path: path.write_text(json.dumps(state)))
     os.rename(temporary, target)
     _sync_folder(folder)
     for old in checkpoints(folder)[:-1]:
@@ -52,31 +52,31 @@ def load_checkpoint(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]
     try:
         for path in sorted(found[-1].glob("arrays-*.safetensors")):
             pieces |= load_file(path)
-        facts = json.loads((found[-1] / "facts.json").read_text())
+        state = json.loads((found[-1] / "state.json").read_text())
     except (SafetensorError, OSError, ValueError) as error:
-        raise ValueError(f"the checkpoint in {folder} is damaged ({error}); train anew in another folder") from error
-    return _joined(pieces), facts
+        raise ValueError(f"the checkpoint in {folder} is damaged ({error}); train again in another folder") from error
+    return _joined(pieces), state
 
 
 def prepare_folder(folder: Path, *, resume: bool) -> bool:
-    """Make the folder of a training; True if it goes on from a checkpoint there, which `resume` has to allow."""
+    """Make the folder of a training; True if it resumes from a checkpoint there, which `resume` has to allow."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"out must be a folder, got the file {str(folder)!r}")
     found = bool(checkpoints(folder))
     if found and not resume:
-        raise ValueError(f"{folder} holds a training already: go on with --resume, or choose another folder")
+        raise ValueError(f"{folder} holds a training already: continue with --resume, or choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
     return found
 
 
 def check_same(folder: Path, settings: Mapping[str, Any], saved: Mapping[str, Any], may_change: Container[str]) -> None:
-    """A training goes on with its own settings; only its length and what does not move numbers may change."""
-    kinds = ["training" if "batch" in values else "search" for values in (settings, saved)]
+    """A training resumes with its own settings; only its length and what does not change results may differ."""
+    kinds = ["training" if "batch_size" in values else "search" for values in (settings, saved)]
     if settings.keys() != saved.keys():
         held = {"training": "the training of a network", "search": "a search"}[kinds[1]]
         version = " (it is of another version)" if kinds[0] == kinds[1] else ""
         raise ValueError(
-            f"{folder} holds {held}, which --resume does not go on with here{version}; choose another folder"
+            f"{folder} holds {held}, which --resume does not continue here{version}; choose another folder"
         )
     for name, value in settings.items():
         if name not in may_change and saved[name] != value:
@@ -89,7 +89,7 @@ def checkpoints(folder: Path) -> list[Path]:
 
 
 def _bundles(arrays: dict[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
-    """Cut large arrays by rows and pack everything into bundles of at most `FILE_LIMIT` bytes."""
+    """Split large arrays by rows and pack everything into bundles of at most `FILE_LIMIT` bytes."""
     pieces: dict[str, np.ndarray] = {}
     for name, array in arrays.items():
         rows = np.ascontiguousarray(array).reshape(-1) if array.ndim == 0 else np.ascontiguousarray(array)

@@ -1,4 +1,4 @@
-"""The settings of a training, with the paper's values as defaults (Table 2 and Sect. 3.1)."""
+"""Settings of a Double DQN training, with the paper's values as defaults (Table 2 and Sect. 3.1)."""
 
 from __future__ import annotations
 
@@ -14,42 +14,53 @@ from deddqn.rewards import reward_kernel
 from deddqn.training.strict_json import RunSettings, check, from_values, read_values, to_values
 
 LOSSES = ("squared", "huber")
-TARGETS = ("periodic", "soft")
 CHECKPOINTS = ("full", "light")
 STATE_TYPES = ("float32", "float16")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig(RunSettings):
-    """Everything that determines a training. One lane, batch 64, ratio 64 and one decision per tick: Algorithm 1.
+    """Settings of a Double DQN training; the defaults are those of the paper (Table 2).
+
+    With one run, one step per rollout, and batch size and replay ratio equal, it is Algorithm 1 step by step.
 
     Parameters
     ----------
-    suite, problems : what is trained on: a named suite, or (if given) problems by name.
-    portfolio, population_size, budget, .. : how runs search, see `RunSettings`.
-    reward, reward_scale : name of the reward; the constant that the learner multiplies it with.
+    suite : named suite of training problems.
+    problems : training problems by name, instead of a suite; names like cec2005:F1/d10.
+    reward : R1, R2 or R3 of the paper, progress, or rank.
+    reward_scale : constant that the learner multiplies rewards with.
     hidden : widths of the hidden layers.
-    learning_rate, gamma, epsilon : of Adam, of future rewards, of random decisions.
-    commitment : share of generations that apply one random operator throughout, to explore more than single decisions.
-    n_step : rewards that are summed before the target network is asked.
-    loss, target : "squared" or "huber"; target weights copied ("periodic") or averaged ("soft").
-    target_sync, target_rate : updates between copies; share of the new weights at every soft update.
-    teacher, taught : name or file of a policy that decides in place of the network in this share of the lanes.
-    averaging : updates that the averaged network looks back on (0: there is none). It is not used in learning; where
-        there is one, greedy evaluations judge it instead of the network of the moment.
-    batch, replay_ratio : samples per update; replayed samples per evaluation (64 / 1 in the paper).
-    memory, warmup : observations kept; random decisions before the first update.
-    lanes, decisions : parallel runs; decisions of each lane per tick, between looks at the network.
-    stagger : with several lanes, their first runs begin at different parts of the budget.
-    cycles : times that every problem is run; the best cycle's weights are kept.
-    evaluate_every, evaluate_repeats : cycles between greedy evaluations on held-out seeds (0: never); runs per problem.
-    seed, device, threads, learner_threads : threads are those of the actors (0: all cores) and of torch on the CPU.
-    synchronous : actors wait for the learner: deterministic. Otherwise both work at the same time.
+    learning_rate : step size of Adam.
+    gamma : discount factor.
+    epsilon : probability of a random operator (epsilon-greedy exploration).
+    generation_exploration : probability that a generation applies one random operator throughout.
+    n_step : rewards that are summed before the target network is bootstrapped from.
+    loss : squared or huber.
+    target_update_interval : updates between two copies of the weights to the target network.
+    ema_window : updates that an exponential moving average of the weights looks back on (0: there is none). It is not
+        used in learning; where there is one, greedy evaluations run it instead of the current network.
+    batch_size : transitions per update.
+    replay_ratio : replayed transitions per collected one (64 in the paper: a batch of 64 after every evaluation).
+    buffer_size : transitions that the replay buffer holds.
+    learning_starts : transitions that are collected with random operators before the first update.
+    n_runs : DE runs side by side, the vectorised environments of the agent.
+    rollout_steps : decisions of every run per rollout, between two changes of its weights.
+    desynchronize : with several runs, let the first ones start at different parts of their budgets.
+    cycles : times that every problem is run; the weights of the best cycle are kept.
+    evaluate_every : cycles between greedy evaluations on held-out seeds (0: never).
+    evaluate_repeats : runs per problem of such an evaluation.
+    seed : root of all randomness.
+    device : torch device of the learner.
+    threads : threads of the actors (0: all cores).
+    learner_threads : threads of torch on the CPU.
+    synchronous : actors wait for the learner, so that results are deterministic; otherwise both work at the same time.
     fused : on a GPU, let torch.compile fuse the update (a fifth faster; needs a C compiler).
-    state_type : how states are kept in the memory.
-    checkpoint, checkpoint_seconds : "full" resumes to the bit; "light" keeps only what was learned (small files).
+    state_type : float32 or float16, how states are stored in the replay buffer.
+    checkpoint : full, which resumes to the bit, or light, which holds only what was learned (small files).
+    checkpoint_seconds : time between two checkpoints.
     max_seconds : stop with a checkpoint after this time (0: never).
-    tensorboard : write TensorBoard files too, where it is installed.
+    tensorboard : also write TensorBoard files, where it is installed.
     """
 
     suite: str = "cec2005-train"
@@ -60,22 +71,18 @@ class TrainingConfig(RunSettings):
     learning_rate: float = 1e-4
     gamma: float = 0.99
     epsilon: float = 0.1
-    commitment: float = 0.0
+    generation_exploration: float = 0.0
     n_step: int = 1
     loss: str = "squared"
-    target: str = "periodic"
-    target_sync: int = 1000
-    target_rate: float = 0.001
-    teacher: str = ""
-    taught: float = 0.0
-    averaging: int = 0
-    batch: int = 64
+    target_update_interval: int = 1000
+    ema_window: int = 0
+    batch_size: int = 64
     replay_ratio: float = 64.0
-    memory: int = 100_000
-    warmup: int = 10_000
-    lanes: int = 1
-    decisions: int = 1
-    stagger: bool = True
+    buffer_size: int = 100_000
+    learning_starts: int = 10_000
+    n_runs: int = 1
+    rollout_steps: int = 1
+    desynchronize: bool = True
     cycles: int = 1890
     evaluate_every: int = 0
     evaluate_repeats: int = 5
@@ -94,25 +101,34 @@ class TrainingConfig(RunSettings):
     def __post_init__(self) -> None:
         for name, known in (
             ("loss", LOSSES),
-            ("target", TARGETS),
             ("checkpoint", CHECKPOINTS),
             ("state_type", STATE_TYPES),
         ):
             if getattr(self, name) not in known:
                 raise choice_error(name, getattr(self, name), known)
-        for name in ("n_step", "target_sync", "batch", "memory", "lanes", "decisions", "cycles", "evaluate_repeats"):
+        for name in (
+            "n_step",
+            "target_update_interval",
+            "batch_size",
+            "buffer_size",
+            "n_runs",
+            "rollout_steps",
+            "cycles",
+            "evaluate_repeats",
+        ):
             check(name, getattr(self, name) >= 1, "at least 1", getattr(self, name))
         for name in ("learning_rate", "replay_ratio", "reward_scale"):
             check(name, 0.0 < getattr(self, name) < float("inf"), "a positive number", getattr(self, name))
-        for name in ("gamma", "epsilon", "commitment", "target_rate", "taught"):
+        for name in ("gamma", "epsilon", "generation_exploration"):
             check(name, 0.0 <= getattr(self, name) <= 1.0, "in [0, 1]", getattr(self, name))
-        for name in ("averaging", "evaluate_every", "seed", "threads", "max_seconds"):
+        for name in ("ema_window", "evaluate_every", "seed", "threads", "max_seconds"):
             check(name, getattr(self, name) >= 0, "0 or more", getattr(self, name))
         check("hidden", all(width >= 1 for width in self.hidden), "positive widths", self.hidden)
-        least = self.lanes * self.n_step
-        check("warmup", self.warmup >= least, f"at least lanes x n_step = {least} decisions", self.warmup)
-        check("memory", self.memory >= self.lanes, f"at least one observation per lane ({self.lanes})", self.memory)
-        check("taught", bool(self.teacher) or self.taught == 0.0, "0 without a teacher", self.taught)
+        least = self.n_runs * self.n_step
+        rule = f"at least n_runs x n_step = {least} transitions"
+        check("learning_starts", self.learning_starts >= least, rule, self.learning_starts)
+        rule = f"at least one transition per run ({self.n_runs})"
+        check("buffer_size", self.buffer_size >= self.n_runs, rule, self.buffer_size)
         reward_kernel(self.reward)
         self.de_config()
         self.operators()
@@ -140,14 +156,14 @@ class TrainingConfig(RunSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterConfig:
-    """Where the actors of a training work, if not in the learner's process; it may change when a training goes on.
+    """Where the actors of a training work, if not in the learner's process; it may change when a training resumes.
 
     Parameters
     ----------
     address : ``auto``, or the HOST:PORT of a Ray head.
-    actors : processes of one core each that share the lanes (0: as many as the cluster has cores).
-    broadcast : updates between two broadcasts of the weights (0: those that one tick of one actor is worth).
-    staleness : most updates that weights may be behind when what they decided arrives (0: four times what is usual).
+    actors : processes of one core each that share the runs (0: as many as the cluster has cores).
+    broadcast : updates between two broadcasts of the weights (0: those that one rollout of one actor is worth).
+    staleness : most updates that weights may be behind when their rollout arrives (0: four times what is expected).
     """
 
     address: str
@@ -162,61 +178,60 @@ class ClusterConfig:
     def check(self, config: TrainingConfig) -> None:
         """Raise if a training cannot be done in this way."""
         check("actors", self.actors >= 1, "at least 1; the cluster has no core for one", self.actors)
-        check("lanes", config.lanes >= self.actors, f"at least one per actor ({self.actors})", config.lanes)
-        check("synchronous", not config.synchronous, "no on a cluster, where ticks come when they come", "yes")
-        fits = not 0 < self.staleness < self.usual(config)
-        check("staleness", fits, f"at least {self.usual(config)} updates with these settings", self.staleness)
+        check("n_runs", config.n_runs >= self.actors, f"at least one per actor ({self.actors})", config.n_runs)
+        check("synchronous", not config.synchronous, "no on a cluster, where rollouts come when they come", "yes")
+        least = self.expected_staleness(config)
+        fits = not 0 < self.staleness < least
+        check("staleness", fits, f"at least {least} updates with these settings", self.staleness)
 
-    def owed(self, config: TrainingConfig) -> int:
-        """The updates that one tick of one actor is worth, at least 1."""
-        decisions = -(-config.lanes // self.actors) * config.decisions
-        return max(1, math.ceil(decisions * config.replay_ratio / config.batch))
+    def updates_per_rollout(self, config: TrainingConfig) -> int:
+        """The updates that one rollout of one actor is worth, at least 1."""
+        decisions = -(-config.n_runs // self.actors) * config.rollout_steps
+        return max(1, math.ceil(decisions * config.replay_ratio / config.batch_size))
 
-    def every(self, config: TrainingConfig) -> int:
+    def broadcast_interval(self, config: TrainingConfig) -> int:
         """Updates between two broadcasts."""
-        return self.broadcast or self.owed(config)
+        return self.broadcast or self.updates_per_rollout(config)
 
-    def usual(self, config: TrainingConfig) -> int:
-        """The age of weights where all actors keep pace: one broadcast, and one tick of every actor."""
-        return self.every(config) + self.actors * self.owed(config)
+    def expected_staleness(self, config: TrainingConfig) -> int:
+        """The age of weights where all actors keep pace: one broadcast, and one rollout of every actor."""
+        return self.broadcast_interval(config) + self.actors * self.updates_per_rollout(config)
 
-    def most(self, config: TrainingConfig) -> int:
-        """The oldest weights whose decisions are learned from."""
-        return self.staleness or 4 * self.usual(config)
+    def max_staleness(self, config: TrainingConfig) -> int:
+        """The age of the oldest weights whose rollouts are learned from."""
+        return self.staleness or 4 * self.expected_staleness(config)
 
 
 R1_SCALE = 1e-8
-"""A declared reading: R1 reaches 1e11 on some training functions, and squared errors of that size overflow."""
+"""Our interpretation: R1 reaches 1e11 on some training functions, and squared errors of that size overflow."""
 
-_MANY_LANES: dict[str, Any] = {
-    "lanes": 1024,
-    "decisions": 25,
-    "batch": 65_536,
-    "target_sync": 500,
-    "memory": 2_048_000,
-    "warmup": 200_000,
+_MANY_RUNS: dict[str, Any] = {
+    "n_runs": 1024,
+    "rollout_steps": 25,
+    "batch_size": 65_536,
+    "target_update_interval": 500,
+    "buffer_size": 2_048_000,
+    "learning_starts": 200_000,
     "synchronous": False,
     "checkpoint": "light",
     "evaluate_every": 100,
     "evaluate_repeats": 5,
 }
-"""What changes on a machine with a GPU: replay ratio and learning rate stay, the batch and its steps do not."""
+"""What changes on a GPU: replay ratio and learning rate stay, batch size and number of updates do not."""
 
-_RETURNS_OF_A_GENERATION: dict[str, Any] = {"gamma": 0.999, "n_step": 100, "reward_scale": 100.0}
+_LONG_RETURNS: dict[str, Any] = {"gamma": 0.999, "n_step": 100, "reward_scale": 100.0}
 
 PRESETS: dict[str, dict[str, Any]] = {
     "paper-r1": {"reward": "R1", "reward_scale": R1_SCALE},
     "paper-r2": {"reward": "R2"},
     "paper-r3": {"reward": "R3"},
-    "fast-r1": {"reward": "R1", "reward_scale": R1_SCALE, **_MANY_LANES},
-    "fast-r2": {"reward": "R2", **_MANY_LANES},
-    "fast-r3": {"reward": "R3", **_MANY_LANES},
-    "progress": {"reward": "progress", **_RETURNS_OF_A_GENERATION},
-    "fast-progress": {"reward": "progress", **_RETURNS_OF_A_GENERATION, **_MANY_LANES},
-    "rank": {"reward": "rank", **_RETURNS_OF_A_GENERATION},
-    "fast-rank": {"reward": "rank", **_RETURNS_OF_A_GENERATION, **_MANY_LANES},
+    "fast-r1": {"reward": "R1", "reward_scale": R1_SCALE, **_MANY_RUNS},
+    "fast-r2": {"reward": "R2", **_MANY_RUNS},
+    "fast-r3": {"reward": "R3", **_MANY_RUNS},
+    "rank": {"reward": "rank", **_LONG_RETURNS},
+    "fast-rank": {"reward": "rank", **_LONG_RETURNS, **_MANY_RUNS},
 }
-"""Named settings: the paper's three, the same with many lanes on a GPU, and the better teachers."""
+"""Named settings: the paper's three, the same with many runs on a GPU, and a reward that adds up to the final rank."""
 
 
 def preset_values(name: str) -> dict[str, Any]:
@@ -227,5 +242,5 @@ def preset_values(name: str) -> dict[str, Any]:
 
 
 def preset(name: str, **changes: Any) -> TrainingConfig:
-    """The settings of a preset, with some changed."""
+    """Settings of a preset, with some changed."""
     return TrainingConfig(**{**preset_values(name), **changes})

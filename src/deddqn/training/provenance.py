@@ -49,14 +49,14 @@ def thinned(curve: Sequence[tuple[int, float]]) -> list[list[float]]:
     return [[float(part[-1, 0]), float(part[:, 1].mean())] for part in parts if len(part)]
 
 
-def provenance_of(config: TrainingConfig, problems: Sequence[Problem], **facts: Any) -> dict[str, Any]:
+def provenance_of(config: TrainingConfig, problems: Sequence[Problem], **results: Any) -> dict[str, Any]:
     """The provenance of a policy file; the same training gives the same one."""
     return {
-        "trained_by": "Double-DQN (Algorithm 1)",
+        "trained_by": "Double DQN (Algorithm 1)",
         "config": config.to_json(),
         "deviations": deviations(config),
         "problems": [problem.name for problem in problems],
         "commit": commit(),
         "versions": versions(LIBRARIES),
-        **facts,
+        **results,
     }

@@ -23,14 +23,20 @@ def check(name: str, holds: bool, rule: str, value: object) -> None:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunSettings:
-    """How the runs of a training search.
+    """Settings of the DE runs of a training.
 
     Parameters
     ----------
-    portfolio : the operators, as (strategy, F, CR) or (strategy, F, CR, adapts); in JSON also a name: "extended".
-    population_size, budget : NP and FE^max of every run.
-    final_population : what NP shrinks to over the budget (0: it does not).
-    pbest, archive, restart_tolerance, restart_reserve, repair, foresight : as in `DEConfig`.
+    portfolio : the operators, as (strategy, F, CR) or (strategy, F, CR, adapts), or a name: paper or extended.
+    population_size : NP of every run.
+    budget : FE^max of every run.
+    final_population : what NP is reduced to, linearly over the budget (0: it is not).
+    pbest : share of the best parents that the pbest strategies draw from.
+    archive : size of the archive of replaced parents, as a multiple of the population.
+    restart_tolerance : relative spread of values and coordinates below which a population is replaced (0: no restarts).
+    restart_final_fraction : last share of the budget, spent on the best of the replaced populations (0: none).
+    repair : what happens to trial vectors outside of the bounds: clip, reflect or midpoint.
+    n_candidates : candidate trial vectors per individual, of which pre-screening evaluates one.
     """
 
     portfolio: tuple[OperatorValues, ...] = PAPER.values

@@ -1,4 +1,4 @@
-"""What a training tells: one JSON line per event, TensorBoard where it is installed, and a line of progress."""
+"""The log of a training: one JSON line per event, TensorBoard where it is installed, and a line of progress."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROGRESS_SECONDS = 10.0
 
 
 class TrainingLog:
-    """Writes ``log.jsonl`` (cut back to where a checkpoint left it) and shows how it goes.
+    """Writes ``log.jsonl`` (truncated to where a checkpoint left it) and shows the progress.
 
     Parameters
     ----------
@@ -35,12 +35,12 @@ class TrainingLog:
         self._started = self._shown = time.monotonic()
         self._first: tuple[int, int] | None = None
 
-    def event(self, kind: str, step: int, **facts: Any) -> None:
+    def event(self, kind: str, step: int, **values: Any) -> None:
         """Write one line; numbers also go to TensorBoard."""
-        line = {"event": kind, "evaluations": step, **facts, "seconds": round(time.monotonic() - self._started, 3)}
+        line = {"event": kind, "evaluations": step, **values, "seconds": round(time.monotonic() - self._started, 3)}
         self._file.write((json.dumps(line) + "\n").encode())
         if self._board is not None:
-            for name, value in facts.items():
+            for name, value in values.items():
                 if isinstance(value, int | float):
                     self._board.add_scalar(f"{kind}/{name}", value, step)
 

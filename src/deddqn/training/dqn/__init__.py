@@ -1,1 +1,1 @@
-"""Double-DQN on many runs side by side (Algorithm 1)."""
+"""Double DQN (van Hasselt et al. 2016) on vectorised DE runs: Algorithm 1 of the paper."""

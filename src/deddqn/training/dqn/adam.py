@@ -1,6 +1,7 @@
 """Adam (Kingma and Ba 2015) on one vector of weights, in a few tensor operations that a CUDA graph can hold.
 
-For a network of this size most of the time of torch's own optimiser goes into its bookkeeping; the steps are the same.
+Written by hand because for a network of this size torch's own optimiser spends most of its time on bookkeeping, and
+because recorded trainings must stay the same to the bit; the steps are those of `torch.optim.Adam`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cycles (Sect. 5.1): every training problem is run once per cycle, in an order that is drawn anew every time."""
+"""Cycles (Sect. 5.1): every training problem is run once per cycle, in a random order."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-ORDER_STREAM = 77  # tells the generator of the orders from others of the same seed
+ORDER_STREAM = 77  # distinguishes the generator of the orders from others of the same seed
 
 
 @dataclass(frozen=True)
-class Finished:
-    """One run that ended."""
+class FinishedRun:
+    """A run that ended, and the slot of the vectorised runs that it used."""
 
     number: int
     problem: int
     total_reward: float
     best_value: float
     evaluations: int
-    lane: int = 0
+    slot: int = 0
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Cycle:
 
 
 class Curriculum:
-    """Which problem a run gets: run number n belongs to cycle n // problems. A function of n: nothing to save."""
+    """The problem of every run: run number n belongs to cycle n // problems. A function of n: nothing to save."""
 
     def __init__(self, problems: int, seed: int) -> None:
         self.problems, self.seed = problems, seed
@@ -54,8 +54,8 @@ class Curriculum:
 
 
 @dataclass
-class CycleBook:
-    """The returns of the cycles that are under way, and the curve of those that are finished."""
+class CycleReturns:
+    """The returns of the cycles that are under way, and the learning curve of those that are finished."""
 
     problems: int
     open: dict[int, list[float]] = field(default_factory=dict)
@@ -63,8 +63,8 @@ class CycleBook:
     best: float = -np.inf
     best_cycle: int = -1
 
-    def note(self, run: Finished) -> Cycle | None:
-        """Enter a run; return its cycle if this was the last run of it."""
+    def add(self, run: FinishedRun) -> Cycle | None:
+        """Add a run; return its cycle if this was the last run of it."""
         number = run.number // self.problems
         returns = self.open.setdefault(number, [])
         returns.append(run.total_reward)
@@ -75,8 +75,8 @@ class CycleBook:
         self.curve.append((number, cycle.mean_return))
         return cycle
 
-    def is_best(self, cycle: Cycle) -> bool:
-        """True, and noted, if no finished cycle was better."""
+    def update_best(self, cycle: Cycle) -> bool:
+        """Remember the cycle if none was better, and say whether it is."""
         if not cycle.mean_return > self.best:
             return False
         self.best, self.best_cycle = cycle.mean_return, cycle.number
@@ -98,7 +98,7 @@ class CycleBook:
         }
 
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> CycleBook:
+    def from_json(cls, values: dict[str, Any]) -> CycleReturns:
         """What `to_json` gave."""
         return cls(
             values["problems"],

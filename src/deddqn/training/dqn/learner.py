@@ -1,4 +1,4 @@
-"""The Double-DQN update (Algorithm 1 lines 16-23), in torch on the CPU or captured as a CUDA graph."""
+"""The update of Double DQN (van Hasselt et al. 2016; Algorithm 1 lines 16-23), on the CPU or as a CUDA graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from deddqn.training.config import TrainingConfig
 from deddqn.training.dqn.adam import Adam
 from deddqn.training.dqn.network import QNetwork
-from deddqn.training.dqn.replay_buffer import Batch, Replay
+from deddqn.training.dqn.replay_buffer import Batch, ReplayBuffer
 
 WARM_UP_LAUNCHES = 3  # before a CUDA graph is captured
 
@@ -20,25 +20,25 @@ class NonFiniteLossError(RuntimeError):
 
 
 def double_dqn_target(batch: Batch, q_next: torch.Tensor, q_next_target: torch.Tensor, discount: float) -> torch.Tensor:
-    """What Q(s, a) should be: the primary network selects the next operator, the target network values it."""
+    """The Double DQN target of Q(s, a): the primary network selects the next operator, the target network values it."""
     chosen = q_next.argmax(dim=1, keepdim=True)  # line 20: the primary network selects
     value = q_next_target.gather(1, chosen).squeeze(1)  # line 21: the target network values
     return batch.returns + discount * value.masked_fill(batch.ended, 0.0)  # lines 18, 21
 
 
 class Learner:
-    """The two networks, Adam and the update.
+    """Primary and target network, Adam, and the update.
 
     Parameters
     ----------
-    config : learning rate, gamma, batch, loss, target.
-    features, operators : the sizes of the state and of the portfolio.
-    replay : the memory to sample from, on the device of the learner.
+    config : learning rate, gamma, batch size, loss, target update interval.
+    features, operators : sizes of the state and of the portfolio.
+    buffer : the replay buffer, on the device of the learner.
     """
 
-    def __init__(self, config: TrainingConfig, features: int, operators: int, replay: Replay) -> None:
-        self.config, self.replay = config, replay
-        device = replay.device
+    def __init__(self, config: TrainingConfig, features: int, operators: int, buffer: ReplayBuffer) -> None:
+        self.config, self.buffer = config, buffer
+        device = buffer.device
         if device.type == "cpu":
             torch.set_num_threads(config.learner_threads)
         else:
@@ -50,25 +50,25 @@ class Learner:
         self.adam = Adam(self.primary.flat, config.learning_rate)
         self.loss_sum = torch.zeros((), device=device)
         self.updates = 0
-        self.noted = 0  # updates when the mean loss was last asked for
+        self.reported = 0  # updates when the mean loss was last reported
         self._graph: Any = None
 
     def update(self, times: int) -> None:
         """Do so many updates; on CUDA without waiting for any of them."""
         for _ in range(times):
-            if self.replay.device.type == "cuda":
+            if self.buffer.device.type == "cuda":
                 self._launch()
             else:
                 self.step()
             self.updates += 1
-            if self.config.target == "periodic" and self.updates % self.config.target_sync == 0:
-                self.copy_to_target()  # line 23
+            if self.updates % self.config.target_update_interval == 0:
+                self.update_target()  # line 23
 
     @torch.no_grad()
     def step(self) -> None:
         """Algorithm 1 lines 16-22: one gradient step on a random mini-batch."""
-        batch = self.replay.sample(self.config.batch, self.generator)  # line 16
-        n = self.config.batch
+        batch = self.buffer.sample(self.config.batch_size, self.generator)  # line 16
+        n = self.config.batch_size
         activations = self.primary.activations(batch.both)
         q, q_next = activations[-1][:n], activations[-1][n:]
         q_next_target = self.target(batch.next_states)
@@ -78,31 +78,29 @@ class Learner:
         slopes = torch.zeros_like(q).scatter_(1, batch.actions, slope[:, None] / n)
         self.adam.step(self.primary.differentiate([values[:n] for values in activations], slopes))  # line 22
         self.loss_sum += loss.mean()
-        if self.config.target == "soft":
-            self.target.flat.lerp_(self.primary.flat, self.config.target_rate)
-        if self.config.averaging:
-            self.average.flat.lerp_(self.primary.flat, 1.0 / self.config.averaging)
+        if self.config.ema_window:
+            self.average.flat.lerp_(self.primary.flat, 1.0 / self.config.ema_window)
 
     @torch.no_grad()
-    def begin_average(self) -> None:
-        """Let the average begin with the network of the moment."""
+    def start_average(self) -> None:
+        """Let the moving average start at the current weights."""
         self.average.flat.copy_(self.primary.flat)
 
     @property
-    def judged(self) -> QNetwork:
-        """The network that is evaluated: the averaged one, where there is one."""
-        return self.average if self.config.averaging else self.primary
+    def evaluated(self) -> QNetwork:
+        """The network that is evaluated: the moving average, where there is one."""
+        return self.average if self.config.ema_window else self.primary
 
     def _loss(self, error: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The loss of every sample, and its slope."""
+        """The loss of every transition, and its derivative."""
         if self.config.loss == "huber":
             slope = error.clamp(-1.0, 1.0)
             return slope * (error - 0.5 * slope), slope
         return error * error, 2.0 * error
 
     @torch.no_grad()
-    def copy_to_target(self) -> None:
-        """Algorithm 1 line 23: the target network takes the weights of the primary one."""
+    def update_target(self) -> None:
+        """Algorithm 1 line 23: copy the weights of the primary network to the target network."""
         self.target.flat.copy_(self.primary.flat)
 
     def _launch(self) -> None:
@@ -136,9 +134,9 @@ class Learner:
 
     def mean_loss(self) -> float:
         """The mean loss since the last call."""
-        total, n = self.check_loss(), self.updates - self.noted
+        total, n = self.check_loss(), self.updates - self.reported
         self.loss_sum.zero_()
-        self.noted = self.updates
+        self.reported = self.updates
         return total / n if n else 0.0
 
     def _tensors(self) -> dict[str, torch.Tensor]:

@@ -1,4 +1,8 @@
-"""The Q-network in torch (Sect. 3.1): a multi-layer perceptron with ReLU that is exported to a policy file."""
+"""The Q-network in torch (Sect. 3.1): a multi-layer perceptron with ReLU, and its gradient by hand.
+
+Weights and gradients are views of one vector each, so that an update is a few tensor operations that a CUDA graph
+holds.
+"""
 
 from __future__ import annotations
 
@@ -125,8 +129,3 @@ def _sum_of_products(left: torch.Tensor, right: torch.Tensor, *, out: Any) -> No
         torch.sum(torch.bmm(left.view(shape).transpose(1, 2), right.view(shape)), dim=0, out=out)
     else:
         torch.mm(left.t(), right, out=out)
-
-
-def is_finite(layers: Layers) -> bool:
-    """True if no weight is NaN or infinite."""
-    return all(np.isfinite(weight).all() and np.isfinite(bias).all() for weight, bias in layers)

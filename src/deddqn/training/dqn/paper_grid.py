@@ -11,22 +11,22 @@ from typing import Any
 from deddqn.training.config import TrainingConfig
 from deddqn.training.dqn.trainer import TrainingResult, train
 
-REWARDS, BATCHES, DEPTHS = ("R1", "R2", "R3"), (64, 128), (3, 4)
+REWARDS, BATCH_SIZES, DEPTHS = ("R1", "R2", "R3"), (64, 128), (3, 4)
 
 
 def grid_configs(settings: Mapping[str, Any]) -> dict[str, TrainingConfig]:
     """The settings of the twelve networks by name; `settings` (without a preset) shortens or changes all of them."""
     changed = {key: value for key, value in settings.items() if key != "preset"}
     configs = {}
-    for reward, batch, depth in product(REWARDS, BATCHES, DEPTHS):
+    for reward, batch_size, depth in product(REWARDS, BATCH_SIZES, DEPTHS):
         values = {"preset": f"paper-{reward.lower()}", **changed}
-        values |= {"batch": batch, "replay_ratio": float(batch), "hidden": [100] * depth}
-        configs[f"{reward.lower()}-batch{batch}-depth{depth}"] = TrainingConfig.from_json(values)
+        values |= {"batch_size": batch_size, "replay_ratio": float(batch_size), "hidden": [100] * depth}
+        configs[f"{reward.lower()}-batch{batch_size}-depth{depth}"] = TrainingConfig.from_json(values)
     return configs
 
 
 def paper_grid(settings: Mapping[str, Any], out: Path, *, resume: bool = False) -> str:
-    """Train the twelve networks and tell which the paper would keep: per reward, the highest accumulated reward."""
+    """Train the twelve networks and say which the paper keeps: per reward, that of the highest accumulated reward."""
     results: dict[str, TrainingResult] = {}
     for name, config in grid_configs(settings).items():
         results[name] = train(config, out / name, resume=resume)
@@ -38,6 +38,6 @@ def paper_grid(settings: Mapping[str, Any], out: Path, *, resume: bool = False) 
     for name, result in results.items():
         kept = "yes" if name in chosen.values() else ""
         lines.append(f"{name:<20}{result.best_return:>18.6g}{result.best_cycle:>8}  {kept}")
-    facts = {name: {"best_return": r.best_return, "best_cycle": r.best_cycle} for name, r in results.items()}
-    (out / "grid.json").write_text(json.dumps({"networks": facts, "kept": chosen}, indent=1))
+    found = {name: {"best_return": r.best_return, "best_cycle": r.best_cycle} for name, r in results.items()}
+    (out / "grid.json").write_text(json.dumps({"networks": found, "kept": chosen}, indent=1))
     return "\n".join(lines)

@@ -1,4 +1,8 @@
-"""Actors: compiled lanes that run DE with a snapshot of the network, without Python or torch in the loop."""
+"""Rollouts: transitions that compiled, vectorised DE runs collect with a snapshot of the Q-network.
+
+Neither Python nor torch takes part in the inner loop. `Actors` collects in this process; a cluster has its own
+`RolloutSource` (`deddqn.distributed.training`).
+"""
 
 from __future__ import annotations
 
@@ -12,49 +16,49 @@ import numpy as np
 from deddqn.engine import Record, RunSpec, VectorizedRuns
 from deddqn.engine.run_spec import Template, bind
 from deddqn.features.layout import n_features
-from deddqn.policies import Policy, load_policy, network_policy
+from deddqn.policies import network_policy
 from deddqn.policies.mlp import COMMITMENT, EPSILON, network_views
 from deddqn.problems import Problem
 from deddqn.training.config import TrainingConfig
-from deddqn.training.dqn.curriculum import Curriculum, Finished
+from deddqn.training.dqn.curriculum import Curriculum, FinishedRun
 from deddqn.training.dqn.weights import Layers, padded_width
 
 
 @dataclass
-class Tick:
-    """What lanes did between two looks at the network: all of them, or a block of them from `first` on."""
+class Rollout:
+    """A few decisions of every run, made with the same weights: of all runs, or of a block of them from `first` on."""
 
     record: Record
     decisions: int = 0
-    finished: list[Finished] = field(default_factory=list)
+    finished: list[FinishedRun] = field(default_factory=list)
     first: int = 0
-    unseen: int = 0  # evaluations that are not recorded
-    cut: bool = False  # the runs do not go on where the last tick of these lanes stopped
+    unrecorded: int = 0  # evaluations that are not among the decisions
+    truncate: bool = False  # it does not follow the last rollout of these runs in the replay buffer
 
 
-class TickSource(Protocol):
-    """Where the ticks of a training come from: lanes in this process (`Actors`), or on the nodes of a cluster."""
+class RolloutSource(Protocol):
+    """What collects the rollouts of a training: actors in this process (`Actors`), or on the nodes of a cluster."""
 
-    def stagger(self) -> int:
+    def desynchronize(self) -> int:
         """Bring the runs to different parts of their budgets; return the evaluations that took."""
 
     def set_epsilon(self, epsilon: float) -> None:
-        """The share of random decisions from now on."""
+        """Explore with this probability from now on."""
 
-    def show(self, layers: Layers, updates: int) -> None:
-        """Hand over the weights after so many updates."""
+    def set_weights(self, layers: Layers, updates: int) -> None:
+        """Decide with these weights, which are those after so many updates."""
 
-    def ticks(self, more: Callable[[], bool], *, overlapped: bool) -> Iterator[Tick]:
-        """Ticks while `more()`."""
+    def rollouts(self, more: Callable[[], bool], *, overlapped: bool) -> Iterator[Rollout]:
+        """Collect rollouts while `more()`."""
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The runs under way."""
 
     def load_arrays(self, arrays: dict[str, np.ndarray]) -> None:
-        """Go on with the runs of another process."""
+        """Resume the runs of another process."""
 
-    def facts(self) -> dict[str, Any]:
-        """What the log should know about the source itself."""
+    def metrics(self) -> dict[str, Any]:
+        """Numbers about the source itself, for the log."""
 
     def describe(self) -> str:
         """The same in a few words, for the progress."""
@@ -64,13 +68,13 @@ class TickSource(Protocol):
 
 
 class Actors:
-    """The lanes of a training, and the runs that they make one after another.
+    """Vectorised runs in this process; a run that ends is followed by the next one of the curriculum.
 
     Parameters
     ----------
-    config : lanes, decisions per tick, epsilon, portfolio, budget, seeds.
-    problems, reward_setups : what is run, and the constants of its reward.
-    layers : the network to begin with.
+    config : number of runs, steps per rollout, exploration, portfolio, budget, seeds.
+    problems, reward_setups : the training problems, and the constants of their rewards.
+    layers : the weights to begin with.
     pin : moves the buffers of states to where the learner's device reads them fastest.
     """
 
@@ -93,28 +97,26 @@ class Actors:
             portfolio=portfolio,
             max_dimension=max(problem.dimension for problem in problems),
         )
-        self.policy.setup[COMMITMENT] = config.commitment
+        self.policy.setup[COMMITMENT] = config.generation_exploration
         self._views = network_views(self.policy.setup)
-        self._newest = self._shown = layers
+        self._newest = self._used = layers
         self.curriculum = Curriculum(len(self.problems), config.seed)
-        self._templates = self._templates_of(self.policy, reward_setups)
-        self.taught = round(config.taught * config.lanes)  # lanes, the first ones, in which the teacher decides
-        self._taught = self._templates_of(load_policy(config.teacher), reward_setups) if self.taught else []
-        self.numbers = np.arange(config.lanes)
-        self.next_number = config.lanes
-        room = max(template.arena.size for template in (*self._templates, *self._taught))
-        first = [self._template(lane, number).spec for lane, number in enumerate(self.numbers.tolist())]
-        self.lanes = VectorizedRuns(first, threads=config.threads or None, room=room)
-        for lane, number in enumerate(self.numbers.tolist()):
-            self.begin(lane, number)
+        self._templates = self._templates_of(reward_setups)
+        self.numbers = np.arange(config.n_runs)  # of the runs under way
+        self.next_number = config.n_runs
+        room = max(template.arena.size for template in self._templates)
+        first = [self._template(number).spec for number in self.numbers.tolist()]
+        self.runs = VectorizedRuns(first, threads=config.threads or None, room=room)
+        for slot, number in enumerate(self.numbers.tolist()):
+            self.start_run(slot, number)
 
-    def _templates_of(self, policy: Policy, reward_setups: Sequence[np.ndarray]) -> list[Template]:
-        """The runs of a policy on all problems."""
+    def _templates_of(self, reward_setups: Sequence[np.ndarray]) -> list[Template]:
+        """One run per problem."""
         return [
             Template(
                 RunSpec(
                     problem=problem,
-                    policy=policy,
+                    policy=self.policy,
                     portfolio=self.config.operators(),
                     config=self.config.de_config(),
                     seed=self.config.seed,
@@ -126,112 +128,111 @@ class Actors:
             for problem, setup in zip(self.problems, reward_setups, strict=True)
         ]
 
-    def _template(self, lane: int, number: int) -> Template:
-        templates = self._taught if lane < self.taught else self._templates
-        return templates[self.curriculum.problem_of(number)]
+    def _template(self, number: int) -> Template:
+        return self._templates[self.curriculum.problem_of(number)]
 
-    def begin(self, lane: int, number: int) -> None:
-        """Begin a run in a lane."""
-        self.numbers[lane] = number
-        self.lanes.restart(lane, self._template(lane, number), self.curriculum.cycle_of(number))
+    def start_run(self, slot: int, number: int) -> None:
+        """Start run `number` of the curriculum in a slot of the vectorised runs."""
+        self.numbers[slot] = number
+        self.runs.restart(slot, self._template(number), self.curriculum.cycle_of(number))
 
-    def stagger(self) -> int:
+    def desynchronize(self) -> int:
         """Bring the runs to different parts of their budgets, without recording; return the evaluations that took.
 
-        Lanes that begin together stay together, and the memory would hold only one part of a run at a time.
+        Runs that start together stay together, and the replay buffer would hold only one part of a run at a time.
         """
-        lanes, budget = self.config.lanes, self.config.budget
-        before = self.lanes.evaluations.sum()
-        self.lanes.advance((np.arange(lanes) * budget) // lanes)
-        return int(self.lanes.evaluations.sum() - before)
+        n_runs, budget = self.config.n_runs, self.config.budget
+        before = self.runs.evaluations.sum()
+        self.runs.advance((np.arange(n_runs) * budget) // n_runs)
+        return int(self.runs.evaluations.sum() - before)
 
     def set_epsilon(self, epsilon: float) -> None:
-        """Algorithm 1 line 9: the share of random decisions; 1 while the memory is warmed up (line 2)."""
+        """Algorithm 1 line 9: the probability of a random operator; 1 until learning starts (line 2)."""
         self.policy.setup[EPSILON] = epsilon
 
-    def show(self, layers: Layers, updates: int = 0) -> None:
-        """Hand over new weights; they are used from the next tick on, whatever number of updates made them."""
+    def set_weights(self, layers: Layers, updates: int = 0) -> None:
+        """Use these weights from the next rollout on, however many updates made them."""
         self._newest = layers
 
     @staticmethod
-    def room(config: TrainingConfig, lanes: int, width: int) -> Record:
-        """Room for one tick of so many lanes, with padded states and the states that follow."""
-        return Record.empty(lanes, config.decisions, padded_width(width), ahead=True)
+    def empty_record(config: TrainingConfig, n_runs: int, width: int) -> Record:
+        """Room for one rollout of so many runs, with padded states and the states that follow."""
+        return Record.empty(n_runs, config.rollout_steps, padded_width(width), ahead=True)
 
-    def new_buffer(self) -> Tick:
-        """Room for one tick of all lanes."""
-        record = self.room(self.config, self.config.lanes, self.width)
-        return Tick(replace(record, states=self._pin(record.states)))
+    def new_rollout(self) -> Rollout:
+        """Room for one rollout of all runs."""
+        record = self.empty_record(self.config, self.config.n_runs, self.width)
+        return Rollout(replace(record, states=self._pin(record.states)))
 
-    def act(self, tick: Tick) -> Tick:
-        """Algorithm 1 lines 8-14, for all lanes: decide, evaluate, and begin the next run where one ended."""
-        self.play(tick)
-        for run in tick.finished:
-            self.begin(run.lane, self.next_number)
+    def collect(self, rollout: Rollout) -> Rollout:
+        """Algorithm 1 lines 8-14, for all runs: decide, evaluate, and start the next run where one ended."""
+        self.step(rollout)
+        for run in rollout.finished:
+            self.start_run(run.slot, self.next_number)
             self.next_number += 1
-        return tick
+        return rollout
 
-    def play(self, tick: Tick) -> None:
-        """One tick, in which the runs that end are not followed by others."""
+    def step(self, rollout: Rollout) -> None:
+        """Collect one rollout; runs that end are not followed by others."""
         newest = self._newest
-        if newest is not self._shown:
+        if newest is not self._used:
             for (weight_view, bias_view), (weight, bias) in zip(self._views, newest, strict=True):
                 weight_view[...] = weight
                 bias_view[...] = bias
-            self._shown = newest
-        self.lanes.record(self.config.decisions, out=tick.record)
-        tick.decisions = int(tick.record.made.sum())
-        tick.finished = self._ended(tick.record)
+            self._used = newest
+        self.runs.record(self.config.rollout_steps, out=rollout.record)
+        rollout.decisions = int(rollout.record.made.sum())
+        rollout.finished = self._finished(rollout.record)
 
-    def _ended(self, record: Record) -> list[Finished]:
+    def _finished(self, record: Record) -> list[FinishedRun]:
         last = np.maximum(record.made - 1, 0)
         ended = np.flatnonzero((record.made == 0) | record.ends[np.arange(len(last)), last]).tolist()
         if not ended:
             return []
-        summary = self.lanes.summary()
+        summary = self.runs.summary()
         finished = []
-        for lane in ended:
-            number = int(self.numbers[lane])
-            value, total, evaluations, _ = summary[lane].tolist()
+        for slot in ended:
+            number = int(self.numbers[slot])
+            value, total, evaluations, _ = summary[slot].tolist()
             problem = self.curriculum.problem_of(number)
-            finished.append(Finished(number, problem, total, value, int(evaluations), lane))
+            finished.append(FinishedRun(number, problem, total, value, int(evaluations), slot))
         return finished
 
-    def ticks(self, more: Callable[[], bool], *, overlapped: bool) -> Iterator[Tick]:
-        """Ticks while `more()`; overlapped, the next one is made while the caller works on the last."""
+    def rollouts(self, more: Callable[[], bool], *, overlapped: bool) -> Iterator[Rollout]:
+        """Collect rollouts while `more()`; overlapped, the next one is collected while the caller uses the last."""
         if not overlapped:
-            tick = self.new_buffer()
+            rollout = self.new_rollout()
             while more():
-                yield self.act(tick)
+                yield self.collect(rollout)
             return
-        buffers = [self.new_buffer(), self.new_buffer()]
+        buffers = [self.new_rollout(), self.new_rollout()]
         with ThreadPoolExecutor(1) as pool:
             turn, coming = 0, None
             while more() or coming is not None:
-                made = coming.result() if coming is not None else None
+                collected = coming.result() if coming is not None else None
                 coming = None
                 if more():
-                    coming, turn = pool.submit(self.act, buffers[turn]), 1 - turn
-                if made is not None:
-                    yield made
+                    coming, turn = pool.submit(self.collect, buffers[turn]), 1 - turn
+                if collected is not None:
+                    yield collected
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The runs under way."""
-        return {"arenas": self.lanes.arenas, "numbers": self.numbers, "next_number": np.array([self.next_number])}
+        return {"arenas": self.runs.arenas, "numbers": self.numbers, "next_number": np.array([self.next_number])}
 
     def load_arrays(self, arrays: dict[str, np.ndarray]) -> None:
-        """Go on with the runs of another process: their memory is taken over and its addresses are made ours."""
+        """Resume the runs of another process: their memory is taken over and its addresses are made ours."""
         self.next_number = int(arrays["next_number"][0])
-        for lane, number in enumerate(arrays["numbers"].tolist()):
-            self.begin(lane, number)
-        if "arenas" not in arrays:  # a light checkpoint: the runs under way begin again
+        for slot, number in enumerate(arrays["numbers"].tolist()):
+            self.start_run(slot, number)
+        if "arenas" not in arrays:  # a light checkpoint: the runs under way start again
             return
-        self.lanes.arenas[...] = arrays["arenas"]
-        for spec, arena in zip(self.lanes.specs, self.lanes.arenas, strict=True):
+        self.runs.arenas[...] = arrays["arenas"]
+        for spec, arena in zip(self.runs.specs, self.runs.arenas, strict=True):
             bind(spec, arena)
 
-    def facts(self) -> dict[str, Any]:
-        """Nothing: lanes in this process do as they are told."""
+    def metrics(self) -> dict[str, Any]:
+        """None: runs in this process always have the newest weights."""
         return {}
 
     def describe(self) -> str:

@@ -1,1 +1,1 @@
-"""Direct policy search: CMA-ES over the weights of a softmax policy."""
+"""Direct policy search: CMA-ES (Hansen 2016) over the weights of a softmax policy."""

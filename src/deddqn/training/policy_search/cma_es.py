@@ -1,4 +1,7 @@
-"""A compact CMA-ES (Hansen 2016, arXiv:1604.00772, with its default constants) for the direct search of policies."""
+"""CMA-ES (Hansen 2016, arXiv:1604.00772) with its default constants, for the direct search of policies.
+
+Written by hand because a policy search must resume to the bit: the whole state is a few arrays.
+"""
 
 from __future__ import annotations
 
@@ -8,39 +11,39 @@ import numpy as np
 
 
 class CMAES:
-    """Minimises a function of which only the order of the values of a generation is used.
+    """Minimises a function; only the ranks of the values of a generation are used.
 
     Parameters
     ----------
-    mean, sigma : where the search starts, and how wide.
-    candidates : points per generation (lambda).
+    mean, sigma : initial mean and step size.
+    offspring : points per generation (lambda).
     seed : generation g draws from ``default_rng([seed, g])``, so a resumed search draws the same points.
     """
 
-    def __init__(self, mean: np.ndarray, sigma: float, candidates: int, seed: int) -> None:
+    def __init__(self, mean: np.ndarray, sigma: float, offspring: int, seed: int) -> None:
         n = mean.size
-        self.mean, self.sigma, self.candidates, self.seed = mean.astype(float), float(sigma), candidates, seed
+        self.mean, self.sigma, self.offspring, self.seed = mean.astype(float), float(sigma), offspring, seed
         self.generation = 0
-        half = candidates // 2
-        raw = math.log((candidates + 1) / 2) - np.log(np.arange(1, half + 1))
+        half = offspring // 2
+        raw = math.log((offspring + 1) / 2) - np.log(np.arange(1, half + 1))
         self.weights = raw / raw.sum()
-        self.mass = 1.0 / np.sum(self.weights**2)  # mu_eff
-        self.c_sigma = (self.mass + 2) / (n + self.mass + 5)
-        self.damping = 1 + 2 * max(0.0, math.sqrt((self.mass - 1) / (n + 1)) - 1) + self.c_sigma
-        self.c_c = (4 + self.mass / n) / (n + 4 + 2 * self.mass / n)
-        self.c_1 = 2 / ((n + 1.3) ** 2 + self.mass)
-        self.c_mu = min(1 - self.c_1, 2 * (self.mass - 2 + 1 / self.mass) / ((n + 2) ** 2 + self.mass))
+        self.mu_eff = 1.0 / np.sum(self.weights**2)
+        self.c_sigma = (self.mu_eff + 2) / (n + self.mu_eff + 5)
+        self.damping = 1 + 2 * max(0.0, math.sqrt((self.mu_eff - 1) / (n + 1)) - 1) + self.c_sigma
+        self.c_c = (4 + self.mu_eff / n) / (n + 4 + 2 * self.mu_eff / n)
+        self.c_1 = 2 / ((n + 1.3) ** 2 + self.mu_eff)
+        self.c_mu = min(1 - self.c_1, 2 * (self.mu_eff - 2 + 1 / self.mu_eff) / ((n + 2) ** 2 + self.mu_eff))
         self.expected = math.sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n**2))  # length of a normal vector
         self.path_sigma, self.path_c, self.covariance = np.zeros(n), np.zeros(n), np.eye(n)
 
     def ask(self) -> np.ndarray:
-        """(candidates, n): the points of this generation; the same ones until `tell`."""
+        """(offspring, n): the points of this generation; the same ones until `tell`."""
         rng = np.random.default_rng([self.seed, self.generation])
         scales, axes = self._axes()
-        return self.mean + self.sigma * (rng.standard_normal((self.candidates, self.mean.size)) * scales) @ axes.T
+        return self.mean + self.sigma * (rng.standard_normal((self.offspring, self.mean.size)) * scales) @ axes.T
 
     def tell(self, points: np.ndarray, values: np.ndarray) -> None:
-        """Move towards the better half of the points, and learn from the step."""
+        """Update mean, evolution paths, covariance and step size from the better half of the points."""
         n = self.mean.size
         best = points[np.argsort(values, kind="stable")[: self.weights.size]]
         steps = (best - self.mean) / self.sigma
@@ -49,14 +52,14 @@ class CMAES:
         whitened = axes @ ((axes.T @ step) / scales)
         self.mean = self.mean + self.sigma * step
         kept = 1 - self.c_sigma
-        self.path_sigma = kept * self.path_sigma + math.sqrt(self.c_sigma * (2 - self.c_sigma) * self.mass) * whitened
+        self.path_sigma = kept * self.path_sigma + math.sqrt(self.c_sigma * (2 - self.c_sigma) * self.mu_eff) * whitened
         self.generation += 1
         length = float(np.linalg.norm(self.path_sigma))
         unbiased = length / math.sqrt(1 - kept ** (2 * self.generation))
         moving = unbiased < (1.4 + 2 / (n + 1)) * self.expected
         self.path_c = (1 - self.c_c) * self.path_c
         if moving:
-            self.path_c += math.sqrt(self.c_c * (2 - self.c_c) * self.mass) * step
+            self.path_c += math.sqrt(self.c_c * (2 - self.c_c) * self.mu_eff) * step
         lost = 0.0 if moving else self.c_1 * self.c_c * (2 - self.c_c)
         self.covariance = (
             (1 - self.c_1 - self.c_mu + lost) * self.covariance

@@ -1,8 +1,8 @@
-"""Direct search, the second trainer: CMA-ES over the weights of a softmax policy, judged by final errors alone.
+"""Direct policy search: CMA-ES (Hansen 2016) over the weights of a softmax policy, with the rank score as its fitness.
 
-A generation runs every candidate on every training problem with the same seeds. A run's score is the share of the
-runs on its problem that end worse, among the reference runs and those of all candidates of the generation; a
-candidate's is the mean over problems, so that no problem counts more because its errors are large.
+A generation runs all of its policies on the same problems with the same seeds. The score of a run is the share of the
+runs on its problem that end worse, among the reference runs and those of the whole generation; the score of a policy is
+the mean over problems, so that no problem counts more because its errors are large.
 """
 
 from __future__ import annotations
@@ -19,6 +19,15 @@ import numpy as np
 from deddqn._utils.validation import choice_error
 from deddqn._utils.versions import versions
 from deddqn.de.portfolio import EXTENDED
+from deddqn.evaluation import (
+    HELD_OUT,
+    evaluate_policies,
+    evaluate_policy,
+    rank_score,
+    rank_scores,
+    read_errors,
+    reference_errors,
+)
 from deddqn.policies import CompiledPolicy, load_policy
 from deddqn.policies.softmax import (
     INPUTS,
@@ -31,15 +40,6 @@ from deddqn.policies.softmax import (
 )
 from deddqn.problems import Problem, get, suite
 from deddqn.training.checkpoint import check_same, load_checkpoint, prepare_folder, save_checkpoint
-from deddqn.training.evaluate import (
-    HELD_OUT,
-    errors_of,
-    evaluate,
-    evaluate_all,
-    rank_score,
-    rank_scores,
-    reference_errors,
-)
 from deddqn.training.policy_search.cma_es import CMAES
 from deddqn.training.provenance import LIBRARIES, commit
 from deddqn.training.strict_json import RunSettings, check, from_values, to_values
@@ -50,36 +50,43 @@ VALIDATION = HELD_OUT + 500_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchConfig(RunSettings):
-    """Everything that determines a search.
+class PolicySearchConfig(RunSettings):
+    """Settings of a policy search. With `n_candidates` above 1 the gate of the pre-screening is searched, too.
 
     Parameters
     ----------
-    suite, problems, portfolio, population_size, budget, .. : as in `TrainingConfig`.
-    generations, candidates, repeats : of CMA-ES; runs of a candidate per problem and generation.
+    suite : named suite of training problems.
+    problems : training problems by name, instead of a suite; names like cec2005:F1/d10.
+    generations : generations of CMA-ES.
+    offspring : policies per generation (lambda of CMA-ES).
+    repeats : runs of a policy per problem and generation.
     sample : problems that a generation runs on, drawn for it (0: all).
-    sigma : the initial standard deviation of every weight.
-    start : name or file of a softmax policy whose weights the search begins with; zeros (the uniform policy) if empty.
-    n_candidates : as in `DEConfig`; above 1 the gate of the pre-screening is searched, too.
+    sigma : initial standard deviation of every weight.
+    start : name or file of a softmax policy to start from; the uniform policy (all weights 0) if empty.
     reference_repeats : runs per reference policy and problem.
-    pool : a CSV file of `deddqn export` whose runs are the references instead (for instance those of strong peers).
-    averaging : generations that the average of the search's means looks back on; it is what is validated and kept,
-        because a mean moves with the noise of its last generations. 1 takes the mean of the moment.
-    evaluate_every, evaluate_repeats : generations between validations of the average on other seeds; runs per problem.
-    seed, threads, checkpoint_seconds, max_seconds : as in `TrainingConfig`.
+    pool : CSV file of `deddqn export` whose runs are the references instead, for instance those of strong peers.
+    mean_window : generations that the moving average of the means of CMA-ES looks back on. The average is what is
+        validated and kept, because a mean moves with the noise of its last generations; 1 takes the mean itself.
+    evaluate_every : generations between validations of the average on other seeds.
+    evaluate_repeats : runs per problem of a validation.
+    seed : root of all randomness.
+    threads : threads of the runs (0: all cores).
+    checkpoint_seconds : time between two checkpoints.
+    max_seconds : stop with a checkpoint after this time (0: never).
+    tensorboard : also write TensorBoard files, where it is installed.
     """
 
     suite: str = "cec2005-train"
     problems: tuple[str, ...] = ()
     generations: int = 100
-    candidates: int = 16
+    offspring: int = 16
     repeats: int = 1
     sample: int = 0
     sigma: float = 1.0
     start: str = ""
     reference_repeats: int = 10
     pool: str = ""
-    averaging: int = 1
+    mean_window: int = 1
     evaluate_every: int = 10
     evaluate_repeats: int = 4
     seed: int = 0
@@ -89,19 +96,26 @@ class SearchConfig(RunSettings):
     tensorboard: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("generations", "repeats", "reference_repeats", "averaging", "evaluate_every", "evaluate_repeats"):
+        for name in (
+            "generations",
+            "repeats",
+            "reference_repeats",
+            "mean_window",
+            "evaluate_every",
+            "evaluate_repeats",
+        ):
             check(name, getattr(self, name) >= 1, "at least 1", getattr(self, name))
-        check("candidates", self.candidates >= 4, "at least 4", self.candidates)
+        check("offspring", self.offspring >= 4, "at least 4", self.offspring)
         check("sample", self.sample >= 0, "0 or more", self.sample)
         self.de_config()
         self.operators()
         check("sigma", 0.0 < self.sigma < float("inf"), "a positive number", self.sigma)
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> SearchConfig:
+    def from_json(cls, values: Mapping[str, Any]) -> PolicySearchConfig:
         """Settings from JSON values; ``"preset"`` names where they start from. An unknown key is an error."""
         given = dict(values)
-        name = given.pop("preset", "search")
+        name = given.pop("preset", "softmax")
         if name not in SEARCH_PRESETS:
             raise choice_error("preset", name, SEARCH_PRESETS)
         return from_values(cls, SEARCH_PRESETS[name], given)
@@ -112,8 +126,8 @@ class SearchConfig(RunSettings):
 
 
 SEARCH_PRESETS: dict[str, dict[str, Any]] = {
-    "search": {},
-    "search-x": {
+    "softmax": {},
+    "softmax-x": {
         "portfolio": EXTENDED.values,
         "final_population": 7,
         "pbest": 0.2,
@@ -121,32 +135,32 @@ SEARCH_PRESETS: dict[str, dict[str, Any]] = {
         "restart_final_fraction": 0.3,
         "repair": "midpoint",
         "n_candidates": 2,
-        "averaging": 40,
+        "mean_window": 40,
     },
 }
-"""Named settings: the paper's portfolio, and the one beyond it with the settings of `ddqn-x`."""
+"""Named settings: the paper's portfolio, and the extended one with the DE settings of `softmax-x`."""
 
 
 FIRST_GATE = 3.0
-"""Where prescreening_gate begins: outlooks count for 95 of 100 decisions."""
+"""Initial bias of the pre-screening gate: it is open in 95 of 100 decisions."""
 
 _MAY_CHANGE = ("generations", "threads", "checkpoint_seconds", "max_seconds", "tensorboard")
 
 
-class Search:
-    """One search; everything of it is in `out`, and it goes on from there.
+class PolicySearch:
+    """One policy search; all of its state is in `out`, from where it resumes.
 
     Parameters
     ----------
     config : all settings.
     out : the folder of log, checkpoint and policy.
-    problems : what to search on instead of the named problems of `config`.
-    resume : go on from the newest checkpoint in `out`, if it has one; without it such a folder is refused.
+    problems : training problems instead of those that `config` names.
+    resume : continue from the newest checkpoint in `out`, if it has one; without it such a folder is refused.
     """
 
     def __init__(
         self,
-        config: SearchConfig,
+        config: PolicySearchConfig,
         out: str | Path,
         *,
         problems: Sequence[Problem] | None = None,
@@ -158,21 +172,21 @@ class Search:
         named = [get(name) for name in config.problems] if config.problems else suite(config.suite)
         self.problems = list(problems) if problems is not None else named
         self.portfolio = config.operators()
-        self.cma = CMAES(self._first_mean(), config.sigma, config.candidates, config.seed)
+        self.cma = CMAES(self._first_mean(), config.sigma, config.offspring, config.seed)
         self.first = self.cma.mean.copy()
         self.average, self.best = self.first, self.first
         self.best_score, self.evaluations = -np.inf, 0
         self.curve: list[list[float]] = []
-        self.pool = np.zeros((len(self.problems), 0))
+        self.references = np.zeros((len(self.problems), 0))
         self.stopped = False
         position = self._resume() if found else 0
-        runs = config.candidates * config.repeats * len(self._drawn())
+        runs = config.offspring * config.repeats * len(self._drawn())
         total = config.generations * runs * config.budget
         self.log = TrainingLog(self.out, total, position=position, tensorboard=config.tensorboard, quiet=quiet)
         self._started = self._saved_at = time.monotonic()
 
     def _first_mean(self) -> np.ndarray:
-        """Where the search begins; `_policy_at` says what its coordinates are."""
+        """The initial mean of CMA-ES; `_policy_at` says what its coordinates are."""
         n_ops = len(self.portfolio)
         weights, prescreening_gate = np.zeros((n_ops, N_INPUTS)), None
         if self.config.start:
@@ -184,7 +198,7 @@ class Search:
         return np.concatenate([differences, prescreening_gate]) if self.config.n_candidates > 1 else differences
 
     def _start(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """Weights and prescreening_gate of the policy that the search begins with."""
+        """Weights and pre-screening gate of the policy that the search starts from."""
         policy = load_policy(self.config.start)
         if not isinstance(policy, CompiledPolicy) or policy.kernels.choose is not choose or not policy.portfolio:
             raise ValueError(f"start must be a softmax policy, got {self.config.start!r}")
@@ -223,8 +237,8 @@ class Search:
 
     def run(self) -> float:
         """Search until done, stopped or out of time; return the best validated rank score."""
-        if not self.pool.size:
-            self.pool = self._references()
+        if not self.references.size:
+            self.references = self._run_references()
         while not self.done and not self.out_of_time:
             self.generation()
             if self.cma.generation % self.config.evaluate_every == 0 or self.done:
@@ -234,41 +248,41 @@ class Search:
         self.log.close()
         return self.best_score
 
-    def _references(self) -> np.ndarray:
+    def _run_references(self) -> np.ndarray:
         """(problems, runs): the final errors that runs are ranked among."""
         if self.config.pool:
-            return errors_of(self.config.pool, self.problems)
+            return read_errors(self.config.pool, self.problems)
         return reference_errors(self.problems, repeats=self.config.reference_repeats, **self._settings)
 
     @property
     def done(self) -> bool:
-        """True when all generations are made."""
+        """True after the last generation."""
         return self.cma.generation >= self.config.generations
 
     @property
     def out_of_time(self) -> bool:
-        """True when somebody set `stopped`, or `max_seconds` have passed."""
+        """True when `stopped` was set, or `max_seconds` have passed."""
         return self.stopped or 0.0 < self.config.max_seconds < time.monotonic() - self._started
 
     def generation(self) -> None:
-        """Run all candidates on all problems, rank them and move on."""
+        """Run all policies of a generation, rank them, and update CMA-ES."""
         points = self.cma.ask()
         policies = [softmax_policy(**self._policy_at(point), **self._made_for) for point in points]
         first = self.cma.generation * self.config.repeats
         drawn = self._drawn()
-        problems, pool = [self.problems[k] for k in drawn], self.pool[drawn]
-        found = evaluate_all(policies, problems, repeats=self.config.repeats, first=first, **self._settings)
-        everything = np.concatenate([pool, *(e.errors for e in found)], axis=1)
+        problems, references = [self.problems[k] for k in drawn], self.references[drawn]
+        found = evaluate_policies(policies, problems, repeats=self.config.repeats, first=first, **self._settings)
+        everything = np.concatenate([references, *(e.errors for e in found)], axis=1)
         scores = np.array([rank_score(e.errors, everything) for e in found])
-        against_pool = float(np.mean([rank_score(e.errors, pool) for e in found]))
+        against_references = float(np.mean([rank_score(e.errors, references) for e in found]))
         self.cma.tell(points, -scores)
-        share = 1.0 / min(self.cma.generation, self.config.averaging)
+        share = 1.0 / min(self.cma.generation, self.config.mean_window)
         self.average = (1.0 - share) * self.average + share * self.cma.mean
         self.evaluations += sum(e.evaluations for e in found)
-        facts = {"generation": self.cma.generation, "rank_score": against_pool, "sigma": self.cma.sigma}
-        self.log.event("generation", self.evaluations, **facts)
+        values = {"generation": self.cma.generation, "rank_score": against_references, "sigma": self.cma.sigma}
+        self.log.event("generation", self.evaluations, **values)
         self.log.progress(
-            self.evaluations, self.cma.generation, f"rank score {against_pool:.4f}  best {self.best_score:.4f}"
+            self.evaluations, self.cma.generation, f"rank score {against_references:.4f}  best {self.best_score:.4f}"
         )
 
     def _drawn(self) -> np.ndarray:
@@ -283,20 +297,20 @@ class Search:
         """Score the average of the means on other seeds; keep it if it is the best so far."""
         policy = softmax_policy(**self._policy_at(self.average), **self._made_for)
         repeats = self.config.evaluate_repeats
-        found = evaluate(policy, self.problems, repeats=repeats, first=VALIDATION, **self._settings)
-        score = rank_score(found.errors, self.pool)
+        found = evaluate_policy(policy, self.problems, repeats=repeats, first=VALIDATION, **self._settings)
+        score = rank_score(found.errors, self.references)
         self.curve.append([self.cma.generation, score])
         if score > self.best_score:
             self.best_score, self.best = score, self.average
         self.log.event("validation", self.evaluations, generation=self.cma.generation, rank_score=score)
-        self._write_policy(rank_scores(found.errors, self.pool))
+        self._write_policy(rank_scores(found.errors, self.references))
 
     def _write_policy(self, scores: np.ndarray) -> None:
         provenance = {
             "trained_by": "CMA-ES on the rank score of final errors",
             "config": self.config.to_json(),
             "problems": [problem.name for problem in self.problems],
-            "facts": INPUTS,
+            "inputs": INPUTS,
             "first": _listed(self._policy_at(self.first)) if self.config.start else None,
             "commit": commit(),
             "versions": versions(LIBRARIES),
@@ -312,26 +326,26 @@ class Search:
 
     def save(self) -> None:
         """Write a checkpoint."""
-        arrays = {**self.cma.to_arrays(), "average": self.average, "best": self.best, "pool": self.pool}
-        facts: dict[str, Any] = {"config": self.config.to_json(), "best_score": self.best_score if self.curve else None}
-        facts |= {"evaluations": self.evaluations, "curve": self.curve, "log": self.log.flush()}
-        save_checkpoint(self.out, self.cma.generation, arrays, facts)
+        arrays = {**self.cma.to_arrays(), "average": self.average, "best": self.best, "references": self.references}
+        state: dict[str, Any] = {"config": self.config.to_json(), "best_score": self.best_score if self.curve else None}
+        state |= {"evaluations": self.evaluations, "curve": self.curve, "log": self.log.flush()}
+        save_checkpoint(self.out, self.cma.generation, arrays, state)
         self._saved_at = time.monotonic()
 
     def _resume(self) -> int:
-        arrays, facts = load_checkpoint(self.out)
-        check_same(self.out, self.config.to_json(), facts["config"], _MAY_CHANGE)
+        arrays, state = load_checkpoint(self.out)
+        check_same(self.out, self.config.to_json(), state["config"], _MAY_CHANGE)
         self.cma.load_arrays(arrays)
-        self.average, self.best, self.pool = (arrays[name].copy() for name in ("average", "best", "pool"))
-        self.best_score = -np.inf if facts["best_score"] is None else facts["best_score"]
-        self.evaluations, self.curve = facts["evaluations"], facts["curve"]
-        return int(facts["log"])
+        self.average, self.best, self.references = (arrays[name].copy() for name in ("average", "best", "references"))
+        self.best_score = -np.inf if state["best_score"] is None else state["best_score"]
+        self.evaluations, self.curve = state["evaluations"], state["curve"]
+        return int(state["log"])
 
 
 def _listed(tensors: Mapping[str, np.ndarray]) -> dict[str, Any]:
     return {name: values.tolist() for name, values in tensors.items()}
 
 
-def search(config: SearchConfig, out: str | Path, *, resume: bool = False) -> float:
-    """Search into the folder `out`; with `resume` go on from its newest checkpoint, if it has one."""
-    return Search(config, out, resume=resume).run()
+def search_policy(config: PolicySearchConfig, out: str | Path, *, resume: bool = False) -> float:
+    """Search into the folder `out`; with `resume` continue from its newest checkpoint, if it has one."""
+    return PolicySearch(config, out, resume=resume).run()

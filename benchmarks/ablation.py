@@ -1,11 +1,11 @@
-"""The numbers of "The road" in docs/beyond.md.
+"""Ablation study of `softmax-x`: its settings, operators and inputs, one at a time.
 
-Call ``python -m benchmarks.beyond_road POOL.csv [SUITE]``, where the file has the runs of other methods that
-docs/beyond.md makes. Prints `ddqn-x` with its own settings, with one of them changed, with the move cma added, without
-some of its inputs or its gate, every operator alone, and the best operator of each problem, known afterwards. The score
-is the place of a run among those of the file; the rank that of the mean error among the means of the methods; A12 the
-chance that a run ends lower than one of `softmax-x` as it is. All of them are means over the problems. On other suites
-than the training functions, the default, only those changes are printed that were chosen last.
+Call ``python -m benchmarks.ablation POOL.csv [SUITE]``, where the file has the runs of other methods (see the ablation
+in the documentation). Prints `softmax-x` with its own settings, with one of them changed, with the operator cma added,
+without some of its inputs or its gate, every operator alone, and the best operator of each problem, known afterwards.
+The score is the rank score of a run among those of the file; the rank is that of the mean error among the means of the
+methods; A12 is the probability that a run ends lower than one of `softmax-x` as it is. All of them are means over the
+problems. On other suites than the training functions, the default, only the changes that were chosen last are printed.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ import numpy as np
 from deddqn.analysis.statistics import a12
 from deddqn.de.config import config_for
 from deddqn.de.portfolio import EXTENDED, Operator, Portfolio
+from deddqn.evaluation import SOLVED, TRAINING_SUITE, evaluate_policy, rank_scores, read_errors
 from deddqn.policies import CompiledPolicy, fixed, load_policy, softmax_policy, uniform_policy
 from deddqn.policies.softmax import INPUTS, prescreening_gate_of, weights_of
 from deddqn.problems import Problem, suite
-from deddqn.training.evaluate import SOLVED, errors_of, evaluate, rank_scores
 
-TRAINING = "cec2005-train"
 RUNS = 12
 CHANGES: tuple[dict[str, Any], ...] = (
     {},
@@ -49,20 +48,20 @@ CHANGES: tuple[dict[str, Any], ...] = (
 )
 LAST: tuple[dict[str, Any], ...] = ({}, {"n_candidates": 1}, {"restart_tolerance": 0.0}, {"population_size": 80})
 CMA_WEIGHTS = (-4.0, -3.0, -2.0, -1.0)
-"""How much less than rand-to-pbest/1 the move cma counts where it is added."""
-TRUST = (0.0, 0.3, 0.5)
-"""Shares of the budget from which on the highest score is picked; `ddqn-x` picks it from 0.15 on."""
+"""The bias of the operator cma where it is added, relative to that of rand-to-pbest/1."""
+GATES = (0.0, 0.3, 0.5)
+"""Shares of the budget from which on candidates are pre-screened; `softmax-x` does so from 0.15 on."""
 WITHOUT = (("rank",), ("success", "stagnation", "diversity"), ("progress", "progress squared"))
 USUAL = {"rank": 0.5, "success": 0.2, "stagnation": 0.2, "diversity": -0.2, "progress": 0.5, "progress squared": 1 / 3}
-"""What a fact counts where a policy must do without it: about its mean."""
+"""What an input is replaced by where a policy must do without it: about its mean."""
 
 
-class Road:
-    """The suite, the peers' runs on it, and those of `ddqn-x` as it is."""
+class Ablation:
+    """The suite, the runs of the peers on it, and those of `softmax-x` as it is."""
 
     def __init__(self, peers: Path, suite_name: str) -> None:
         self.problems = suite(suite_name)
-        self.pool = errors_of(peers, self.problems)
+        self.references = read_errors(peers, self.problems)
         self.means = mean_errors(peers, self.problems)
         loaded = load_policy("softmax-x")
         assert isinstance(loaded, CompiledPolicy)
@@ -70,20 +69,22 @@ class Road:
         self.as_it_is = self.errors(loaded, seed=1)
 
     def errors(self, policy: CompiledPolicy, *, seed: int = 0, **change: Any) -> np.ndarray:
-        """The final errors (problems, runs) of a policy with the settings of `ddqn-x`, some of them changed."""
+        """The final errors (problems, runs) of a policy with the settings of `softmax-x`, some of them changed."""
         portfolio = policy.portfolio or EXTENDED
         config = config_for(self.policy.de, **change)
-        return evaluate(policy, self.problems, portfolio=portfolio, config=config, repeats=RUNS, seed=seed).errors
+        return evaluate_policy(
+            policy, self.problems, portfolio=portfolio, config=config, repeats=RUNS, seed=seed
+        ).errors
 
-    def tell(self, name: str, errors: np.ndarray) -> np.ndarray:
+    def report(self, name: str, errors: np.ndarray) -> np.ndarray:
         """Print one line; return the score of every problem."""
-        scores = rank_scores(errors, self.pool)
+        scores = rank_scores(errors, self.references)
         lower = [a12(these, others) for these, others in zip(errors, self.as_it_is, strict=True)]
         ranks = 1.0 + (self.means < errors.mean(axis=1, keepdims=True)).sum(axis=1)
-        self.tell_scores(name, scores, f"  rank {ranks.mean():5.2f}  A12 {np.mean(lower):.3f}")
+        self.report_scores(name, scores, f"  rank {ranks.mean():5.2f}  A12 {np.mean(lower):.3f}")
         return scores
 
-    def tell_scores(self, name: str, scores: np.ndarray, more: str = "") -> None:
+    def report_scores(self, name: str, scores: np.ndarray, more: str = "") -> None:
         """Print one line."""
         halves = [
             f"D={d} {np.mean([s for s, p in zip(scores, self.problems, strict=True) if p.dimension == d]):.3f}"
@@ -104,17 +105,17 @@ def mean_errors(path: Path, problems: list[Problem]) -> np.ndarray:
 
 
 def with_cma(policy: CompiledPolicy, constant: float) -> CompiledPolicy:
-    """The policy with the move cma added, which counts as rand-to-pbest/1 does, and a constant less."""
+    """The policy with the operator cma added: the weights of rand-to-pbest/1, and another bias."""
     weights, portfolio = weights_of(policy), Portfolio((*EXTENDED, Operator("cma", 1.0, 1.0)))
-    row = weights[[entry.strategy for entry in EXTENDED].index("rand-to-pbest/1")].copy()
+    row = weights[[operator.strategy for operator in EXTENDED].index("rand-to-pbest/1")].copy()
     row[0] += constant
     return softmax_policy(
         np.vstack([weights, row]), prescreening_gate=prescreening_gate_of(policy), portfolio=portfolio, de=policy.de
     )
 
 
-def trusting_from(policy: CompiledPolicy, progress: float) -> CompiledPolicy:
-    """The policy that picks the highest score when this share of the budget is used."""
+def gated_from(policy: CompiledPolicy, progress: float) -> CompiledPolicy:
+    """The policy that pre-screens as soon as this share of the budget is used."""
     prescreening_gate = np.zeros(len(INPUTS))
     prescreening_gate[0], prescreening_gate[INPUTS.index("progress")] = -40.0 * progress, 40.0
     return softmax_policy(
@@ -122,48 +123,50 @@ def trusting_from(policy: CompiledPolicy, progress: float) -> CompiledPolicy:
     )
 
 
-def without(policy: CompiledPolicy, facts: tuple[str, ...]) -> CompiledPolicy:
-    """The policy with constants in place of some facts."""
+def without(policy: CompiledPolicy, inputs: tuple[str, ...]) -> CompiledPolicy:
+    """The policy with constants in place of some inputs."""
     weights = weights_of(policy)
-    for fact in facts:
-        column = INPUTS.index(fact)
-        weights[:, 0] += USUAL.get(fact, 0.0) * weights[:, column]
+    for name in inputs:
+        column = INPUTS.index(name)
+        weights[:, 0] += USUAL.get(name, 0.0) * weights[:, column]
         weights[:, column] = 0.0
     return softmax_policy(weights, prescreening_gate=prescreening_gate_of(policy), portfolio=EXTENDED, de=policy.de)
 
 
-def tell_settings(road: Road, changes: tuple[dict[str, Any], ...]) -> None:
-    """`ddqn-x` with some settings changed, and with other prescreening_gate."""
+def report_settings(study: Ablation, changes: tuple[dict[str, Any], ...]) -> None:
+    """`softmax-x` with some settings changed, and with other gates."""
     for change in changes:
-        road.tell(f"ddqn-x {change or ''}", road.errors(road.policy, **change))
-    for progress in TRUST:
-        road.tell(
-            f"ddqn-x, prescreening_gate from {progress:g} of the budget",
-            road.errors(trusting_from(road.policy, progress)),
+        study.report(f"softmax-x {change or ''}", study.errors(study.policy, **change))
+    for progress in GATES:
+        study.report(
+            f"softmax-x, gate from {progress:g} of the budget",
+            study.errors(gated_from(study.policy, progress)),
         )
 
 
-def tell_moves(road: Road) -> None:
-    """Further and fewer moves and facts."""
-    policy = road.policy
+def report_operators(study: Ablation) -> None:
+    """More and fewer operators and inputs."""
+    policy = study.policy
     for constant in CMA_WEIGHTS:
-        road.tell(f"ddqn-x with cma, {constant:g}", road.errors(with_cma(policy, constant)))
-    for facts in WITHOUT:
-        road.tell(f"ddqn-x without {', '.join(facts)}", road.errors(without(policy, facts)))
-    road.tell("uniform choice", road.errors(uniform_policy()))
-    moves = [road.tell(name, road.errors(fixed(k))) for k, name in enumerate(EXTENDED.names)]
-    road.tell_scores("the best move of each problem, afterwards", np.max(moves, axis=0))
+        study.report(f"softmax-x with cma, {constant:g}", study.errors(with_cma(policy, constant)))
+    for inputs in WITHOUT:
+        study.report(f"softmax-x without {', '.join(inputs)}", study.errors(without(policy, inputs)))
+    study.report("uniform choice", study.errors(uniform_policy()))
+    scores = [study.report(name, study.errors(fixed(k))) for k, name in enumerate(EXTENDED.names)]
+    study.report_scores("the best operator of each problem, afterwards", np.max(scores, axis=0))
     cma = Portfolio([Operator("cma", 1.0, 1.0)])
     config = config_for(policy.de)
-    road.tell("cma alone", evaluate(fixed(0), road.problems, portfolio=cma, config=config, repeats=RUNS).errors)
+    study.report(
+        "cma alone", evaluate_policy(fixed(0), study.problems, portfolio=cma, config=config, repeats=RUNS).errors
+    )
 
 
-def main(peers: Path, suite_name: str = TRAINING) -> None:
+def main(peers: Path, suite_name: str = TRAINING_SUITE) -> None:
     """Print everything, or on another suite than the training functions what was chosen last."""
-    road = Road(peers, suite_name)
-    tell_settings(road, CHANGES if suite_name == TRAINING else LAST)
-    if suite_name == TRAINING:
-        tell_moves(road)
+    study = Ablation(peers, suite_name)
+    report_settings(study, CHANGES if suite_name == TRAINING_SUITE else LAST)
+    if suite_name == TRAINING_SUITE:
+        report_operators(study)
 
 
 if __name__ == "__main__":
