@@ -136,11 +136,11 @@ def main(args: Args) -> None:
         next_obs, rewards, terminations, _, infos = envs.step(actions)
         returns += rewards
         real_next_obs = next_obs.copy()
-        for lane in np.flatnonzero(terminations):  # the last state of an episode, not the first of the next
-            real_next_obs[lane] = infos["final_obs"][lane]
-            problem, error = infos["final_info"]["problem"][lane], infos["final_info"]["error"][lane]
-            print(f"global_step={global_step}, {problem}, return={returns[lane]:.0f}, error={error:.3g}")
-            returns[lane] = 0.0
+        for k in np.flatnonzero(terminations):  # the last state of an episode, not the first of the next
+            real_next_obs[k] = infos["final_obs"][k]
+            problem, error = infos["final_info"]["problem"][k], infos["final_info"]["error"][k]
+            print(f"global_step={global_step}, {problem}, return={returns[k]:.0f}, error={error:.3g}")
+            returns[k] = 0.0
         buffer.add(obs, real_next_obs, actions, rewards, terminations)
         obs = next_obs
 

@@ -1,4 +1,4 @@
-"""Stable-Baselines3's DQN on the compiled lanes, compared with a random choice of strategies.
+"""Stable-Baselines3's DQN on the compiled vector environment, compared with a random choice of strategies.
 
 python examples/sb3_dqn.py --problem cec2005-train --total-timesteps 500000
 

@@ -64,8 +64,8 @@ def trained_weights(folder: Path) -> Weights:
 def read_record(path: Path = RECORD) -> tuple[Weights, dict[str, str], str]:
     """The recorded weights, the machine that made them, and their checksum."""
     with safe_open(path, framework="np") as file:
-        facts = file.metadata()
-    return load_file(path), json.loads(facts["machine"]), facts["sha256"]
+        metadata = file.metadata()
+    return load_file(path), json.loads(metadata["machine"]), metadata["sha256"]
 
 
 def write_record(weights: Weights, path: Path = RECORD) -> None:

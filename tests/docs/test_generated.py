@@ -78,11 +78,11 @@ def test_cards_of_shipped_policies(path: Path) -> None:
         assert f"| `{name}` | `{json.dumps(here)}` | `{json.dumps(paper)}` |" in text
 
 
-def test_the_card_of_a_softmax_policy_has_a_column_per_fact() -> None:
+def test_the_card_of_a_softmax_policy_has_a_column_per_input() -> None:
     for path in WEIGHTS:
         tensors, facts = read_policy_file(path)
         if facts["kind"] == "softmax":
-            rows = cards.card(path).partition("| move |")[2].splitlines()
+            rows = cards.card(path).partition("| operator |")[2].splitlines()
             table = [rows[0].count("|"), *(row.count("|") - 2 for row in rows[2:] if row.startswith("| "))]
             assert table == [tensors["weights"].shape[1]] * (
                 1 + len(facts["portfolio"]) + ("prescreening_gate" in tensors)

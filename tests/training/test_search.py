@@ -1,4 +1,4 @@
-"""Direct search: CMA-ES finds minima, the rank score counts, and a search goes on where it stopped."""
+"""Policy search: CMA-ES finds minima, and a search resumes where it stopped."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ SMALL = {
 }
 
 
-def test_a_search_goes_on_where_it_stopped(tmp_path):
+def test_a_search_resumes_where_it_stopped(tmp_path):
     search_policy(PolicySearchConfig(**SMALL, generations=6), tmp_path / "whole")
     search_policy(PolicySearchConfig(**SMALL, generations=3), tmp_path / "parts")
     search_policy(PolicySearchConfig(**SMALL, generations=6), tmp_path / "parts", resume=True)
@@ -61,15 +61,15 @@ def test_a_search_goes_on_where_it_stopped(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_search_finds_a_better_policy_than_the_one_it_began_with(tmp_path):
+def test_a_search_finds_a_better_policy_than_its_start(tmp_path):
     """Judged on other seeds, 150 runs per problem; the standard error of a difference is about 0.02."""
     config = PolicySearchConfig(**{**SMALL, "offspring": 12, "repeats": 2}, generations=80)
     found = PolicySearch(config, tmp_path, quiet=True)
     found.run()
-    begun = softmax_policy(np.zeros((4, N_INPUTS)), max_dimension=10)
+    started = softmax_policy(np.zeros((4, N_INPUTS)), max_dimension=10)
     ended = softmax_policy(**found._policy_at(found.cma.mean), max_dimension=10)
     settings = {**found._settings, "repeats": 150}
-    before, after = (e.errors for e in evaluate_policies([begun, ended], found.problems, **settings))
+    before, after = (e.errors for e in evaluate_policies([started, ended], found.problems, **settings))
     assert rank_score(after, before) > 0.55  # 0.5 is as good
 
 
@@ -86,13 +86,13 @@ def test_a_pool_of_other_runs(tmp_path):
         PolicySearch(PolicySearchConfig(**SMALL, pool=str(path)), tmp_path / "b", quiet=True).run()
 
 
-def test_a_search_begins_with_a_policy(tmp_path):
+def test_a_search_starts_from_a_policy(tmp_path):
     """The mean is the policy up to the weights of the first operator, which are 0: the probabilities are the same."""
     weights = np.random.default_rng(3).normal(size=(4, N_INPUTS))
     save_softmax(tmp_path / "mine.safetensors", weights)
     mine = {"start": str(tmp_path / "mine.safetensors")}
-    begun = PolicySearch(PolicySearchConfig(**SMALL, **mine), tmp_path / "a", quiet=True)
-    first = begun._policy_at(begun.cma.mean)
+    started = PolicySearch(PolicySearchConfig(**SMALL, **mine), tmp_path / "a", quiet=True)
+    first = started._policy_at(started.cma.mean)
     np.testing.assert_array_equal(first["weights"], weights - weights[0])
     assert set(first) == {"weights"}
     shipped = PolicySearch(PolicySearchConfig(**SMALL, start="softmax"), tmp_path / "b", quiet=True)
@@ -123,7 +123,7 @@ def test_the_gate_is_searched_where_there_is_something_to_pick_from(tmp_path):
         ({"start": "sofmax"}, "unknown policy 'sofmax'; did you mean 'softmax'"),
     ],
 )
-def test_a_search_cannot_begin_with_just_anything(tmp_path, settings, message):
+def test_a_search_cannot_start_from_just_anything(tmp_path, settings, message):
     with pytest.raises((ValueError, KeyError), match=message):
         PolicySearch(PolicySearchConfig(**SMALL, **settings), tmp_path, quiet=True)
 
@@ -187,7 +187,7 @@ def test_a_generation_may_run_on_a_sample_of_the_problems(tmp_path):
 
 
 def test_what_is_kept_averages_the_means(tmp_path):
-    """Over the last generations, with equal shares as long as there are fewer; a resumed search goes on with it."""
+    """Over the last generations, with equal shares as long as there are fewer; a resumed search continues it."""
     whole = PolicySearch(
         PolicySearchConfig(**{**SMALL, "generations": 6, "mean_window": 3}), tmp_path / "a", quiet=True
     )

@@ -69,9 +69,9 @@ def test_the_same_settings_give_the_same_files(tmp_path):
     for name in ("best", "final", "ranked"):
         files = [(tmp_path / k / f"{name}.safetensors").read_bytes() for k in "ab"]
         assert files[0] == files[1]
-    facts = load_policy_file(tmp_path / "a" / "best.safetensors").metadata["provenance"]
-    assert facts["problems"] == list(config.problems)
-    assert facts["deviations"]["n_runs"] == [1, 4]
+    provenance = load_policy_file(tmp_path / "a" / "best.safetensors").metadata["provenance"]
+    assert provenance["problems"] == list(config.problems)
+    assert provenance["deviations"]["n_runs"] == [1, 4]
     events = [json.loads(line) for line in (tmp_path / "a" / "log.jsonl").read_text().splitlines()]
     assert [e["event"] for e in events].count("cycle") >= 3  # four runs end at the same time
     assert {e["event"] for e in events} == {"cycle", "evaluation"}

@@ -100,7 +100,7 @@ def _problems(problems: list[str]) -> str:
     return f"<details><summary>{suite}, {len(problems)} problems</summary>{listed}</details>" if suite else listed
 
 
-def _training_facts(provenance: dict[str, Any]) -> list[tuple[str, str]]:
+def _training_rows(provenance: dict[str, Any]) -> list[tuple[str, str]]:
     config = provenance.get("config", {})
     versions = ", ".join(f"{name} {version}" for name, version in provenance.get("versions", {}).items())
     rows = [
@@ -161,48 +161,48 @@ def _settings_section(provenance: dict[str, Any]) -> str:
         if key != "portfolio"
     ]
     compared = settings_kind(config) is TrainingConfig
-    told = (
+    compared_with = (
         f"{len(deviations)} settings differ from the paper's; the last column has the paper's value."
         if compared
-        else "The paper has no such search, so there is nothing to differ from."
+        else "The paper has no policy search to compare with."
     )
     head, kept = (("setting", "here", "paper"), rows) if compared else (("setting", "here"), [row[:2] for row in rows])
-    return markdown.page("### Settings", told, markdown.table(head, kept))
+    return markdown.page("### Settings", compared_with, markdown.table(head, kept))
 
 
-def _weights_section(tensors: dict[str, np.ndarray], facts: dict[str, Any]) -> str:
+def _weights_section(tensors: dict[str, np.ndarray], metadata: dict[str, Any]) -> str:
     sizes = [(code(name), " x ".join(map(str, tensor.shape)), str(tensor.dtype)) for name, tensor in tensors.items()]
     shown = markdown.table(("tensor", "shape", "type"), sizes)
-    if facts["kind"] == "softmax":
+    if metadata["kind"] == "softmax":
         weights = tensors["weights"]
-        moves = [entry[0] for entry in facts["portfolio"]]
-        rows = [(move, *(f"{w:.2f}" for w in row)) for move, row in zip(moves, weights, strict=True)]
+        operators = [operator[0] for operator in metadata["portfolio"]]
+        rows = [(operator, *(f"{w:.2f}" for w in row)) for operator, row in zip(operators, weights, strict=True)]
         if "prescreening_gate" in tensors:
             rows.append(("prescreening_gate", *(f"{w:.2f}" for w in tensors["prescreening_gate"])))
-        shown += "\n\n" + markdown.table(("move", *INPUTS[: weights.shape[1]]), rows)
+        shown += "\n\n" + markdown.table(("operator", *INPUTS[: weights.shape[1]]), rows)
     return markdown.page("### Weights", shown)
 
 
-def _move(strategy: str, scale: float, crossover: float, *more: Any) -> str:
-    """An entry of a portfolio in words; what else an entry holds is shown as it stands."""
-    facts = [f"F = {scale:g}", f"CR = {crossover:g}", *map(json.dumps, more)]
-    return f"{strategy} ({', '.join(facts)})"
+def _operator(strategy: str, scale: float, crossover: float, *more: Any) -> str:
+    """An operator of a portfolio in words; what else it holds is shown as it stands."""
+    values = [f"F = {scale:g}", f"CR = {crossover:g}", *map(json.dumps, more)]
+    return f"{strategy} ({', '.join(values)})"
 
 
 def card(path: Path) -> str:
     """The card of a policy file, as the second half of its page."""
-    tensors, facts = read_policy_file(path)
-    provenance = facts["provenance"]
+    tensors, metadata = read_policy_file(path)
+    provenance = metadata["provenance"]
     numbers = sum(tensor.size for tensor in tensors.values())
-    portfolio = ", ".join(_move(*entry) for entry in facts["portfolio"])
+    portfolio = ", ".join(_operator(*operator) for operator in metadata["portfolio"])
     rows = [
         ("file", f"{code(path.name)}, {path.stat().st_size:,} bytes"),
-        ("kind", f"{facts['kind']}, {numbers:,} numbers"),
+        ("kind", f"{metadata['kind']}, {numbers:,} numbers"),
         ("portfolio", portfolio),
-        *([("runs with", code(json.dumps(facts["de"])))] if facts.get("de") else []),
-        ("dim^max", facts["max_dimension"]),
-        ("feature layout", facts["layout_version"]),
-        *_training_facts(provenance),
+        *([("runs with", code(json.dumps(metadata["de"])))] if metadata.get("de") else []),
+        ("dim^max", metadata["max_dimension"]),
+        ("feature layout", metadata["layout_version"]),
+        *_training_rows(provenance),
     ]
     return markdown.page(
         "## Model card",
@@ -210,5 +210,5 @@ def card(path: Path) -> str:
         _curve_section(provenance),
         _command_section(provenance, path.stem),
         _settings_section(provenance),
-        _weights_section(tensors, facts),
+        _weights_section(tensors, metadata),
     )
