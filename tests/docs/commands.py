@@ -23,16 +23,15 @@ from deddqn.training.policy_search.search import SEARCH_PRESETS
 
 ROOT = Path(__file__).parents[2]
 
-SMALL_TRAINING = shlex.split("--budget 200 --warmup 50 --cycles 1 --device cpu --lanes 1 --batch 16 --memory 500")
-SMALL_TRAINING += shlex.split("--decisions 1 --evaluate-every 0 --synchronous yes")
-SMALL_SEARCH = shlex.split("--budget 200 --generations 1 --candidates 4 --evaluate-every 1")
+SMALL_TRAINING = shlex.split("--budget 200 --learning-starts 50 --cycles 1 --device cpu --n-runs 1 --batch-size 16")
+SMALL_TRAINING += shlex.split("--buffer-size 500 --rollout-steps 1 --evaluate-every 0 --synchronous yes")
+SMALL_SEARCH = shlex.split("--budget 200 --generations 1 --offspring 4 --evaluate-every 1")
 SMALL = {
     "animate": shlex.split("--generations 3"),
     "demo": shlex.split("--runs 1 --budget 300"),
     "explain": shlex.split("--repeats 3 --budget 500"),
     "score": shlex.split("--runs 1"),
     "train": shlex.split("--problems cec2005:F1/d10"),
-    "transfer": shlex.split("--runs 2 --methods random --no-figures"),
 }
 
 
@@ -48,7 +47,7 @@ def run(words: list[str], added: list[str]) -> None:
         parse(words)
         if words != ["make", "demo"]:
             return
-        words = ["deddqn", "demo", "--out", "out/demo"]  # what the verb calls
+        words = ["deddqn", "demo", "--out", "out/demo"]  # what the target calls
     arguments = [*words[1:], *added]
     parse(["deddqn", *arguments])
     status = main([*arguments, *smaller(arguments)])
@@ -59,7 +58,7 @@ def run(words: list[str], added: list[str]) -> None:
 def smaller(arguments: list[str]) -> list[str]:
     """Some commands take minutes or hours: the same, with few problems, runs and evaluations."""
     smaller = SMALL.get(arguments[0], [])
-    if arguments[0] not in ("train", "transfer"):
+    if arguments[0] != "train":
         return smaller
     given = _options_of(arguments[0], arguments[1:])
     return [*smaller, *(SMALL_SEARCH if given.preset in SEARCH_PRESETS else SMALL_TRAINING)]
@@ -108,7 +107,7 @@ def _make(arguments: list[str]) -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     unknown = {word for word in arguments if "=" not in word} - targets
     if unknown:
-        raise ValueError(f"the Makefile has no verb {sorted(unknown)}")
+        raise ValueError(f"the Makefile has no target {sorted(unknown)}")
 
 
 def _pip(arguments: list[str]) -> None:
