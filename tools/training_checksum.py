@@ -2,8 +2,8 @@
 
 ``python tools/training_checksum.py FOLDER`` compares the last weights of the training in FOLDER with the record; the
 training is the one of docs/guide/training.md. Networks are trained with sums whose order depends on the processor and
-the versions of the libraries, so the checksum must be the same where these are those of the record; elsewhere every weight
-must lie within `TOLERANCE` of the recorded one. ``--write`` makes a new record.
+the versions of the libraries, so the checksum must be the same where these are those of the record; elsewhere every
+weight must lie within `TOLERANCE` of the recorded one. ``--write`` makes a new record.
 """
 
 from __future__ import annotations
