@@ -1,4 +1,4 @@
-"""Training: evaluations and updates per second, of the paper's algorithm and with vectorised runs.
+"""Training: evaluations and updates per second, of the paper's algorithm and with many lanes.
 
 *paper* is one lane, batch 64 and one update per evaluation; MetaBox needs 5.6 ms per evaluation for the same. *ratio 1*
 replays as many samples as there are evaluations. With ``--device cuda`` the ratios 8 and 64 are measured too.

@@ -23,8 +23,10 @@ from deddqn.training.policy_search.search import SEARCH_PRESETS
 
 ROOT = Path(__file__).parents[2]
 
-SMALL_TRAINING = shlex.split("--budget 200 --learning-starts 50 --cycles 1 --device cpu --n-runs 1 --batch-size 16")
-SMALL_TRAINING += shlex.split("--buffer-size 500 --rollout-steps 1 --evaluate-every 0 --synchronous yes")
+SMALL_TRAINING = shlex.split(
+    "--budget 200 --learning-starts 50 --cycles 1 --device cpu --n-runs 1 --batch-size 16 --buffer-size 500"
+)
+SMALL_TRAINING += shlex.split("--rollout-steps 1 --evaluate-every 0 --synchronous yes")
 SMALL_SEARCH = shlex.split("--budget 200 --generations 1 --offspring 4 --evaluate-every 1")
 SMALL = {
     "animate": shlex.split("--generations 3"),

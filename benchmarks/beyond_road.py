@@ -1,11 +1,11 @@
-"""The ablations of `softmax-x` in docs/research/ablations.md.
+"""The numbers of "The road" in docs/beyond.md.
 
-Call ``python -m benchmarks.ablations POOL.csv [SUITE]``, where the file has the runs of other methods that the page
-makes. Prints `softmax-x` with its own settings, with one of them changed, with the operator cma added, without some of
-its inputs or its gate, every operator alone, and the best operator of each problem, known afterwards. The score is the
-rank score of a run among those of the file; the rank that of the mean error among the means of the methods; A12 the
-probability that a run ends lower than one of `softmax-x` as it is. All of them are means over the problems. On other
-suites than the training functions, the default, only those changes are printed that were chosen last.
+Call ``python -m benchmarks.beyond_road POOL.csv [SUITE]``, where the file has the runs of other methods that
+docs/beyond.md makes. Prints `ddqn-x` with its own settings, with one of them changed, with the move cma added, without
+some of its inputs or its gate, every operator alone, and the best operator of each problem, known afterwards. The score
+is the place of a run among those of the file; the rank that of the mean error among the means of the methods; A12 the
+chance that a run ends lower than one of `softmax-x` as it is. All of them are means over the problems. On other suites than the
+training functions, the default, only those changes are printed that were chosen last.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ CHANGES: tuple[dict[str, Any], ...] = (
 )
 LAST: tuple[dict[str, Any], ...] = ({}, {"n_candidates": 1}, {"restart_tolerance": 0.0}, {"population_size": 80})
 CMA_WEIGHTS = (-4.0, -3.0, -2.0, -1.0)
-"""The logit of the operator cma, where it is added, relative to that of rand-to-pbest/1."""
-GATES = (0.0, 0.3, 0.5)
-"""Shares of the budget from which on candidates are pre-screened; `softmax-x` does so from 0.15 on."""
+"""How much less than rand-to-pbest/1 the move cma counts where it is added."""
+TRUST = (0.0, 0.3, 0.5)
+"""Shares of the budget from which on the highest outlook is picked; `ddqn-x` picks it from 0.15 on."""
 WITHOUT = (("rank",), ("success", "stagnation", "diversity"), ("progress", "progress squared"))
 USUAL = {"rank": 0.5, "success": 0.2, "stagnation": 0.2, "diversity": -0.2, "progress": 0.5, "progress squared": 1 / 3}
-"""The constant that replaces an input: about its mean."""
+"""What a fact counts where a policy must do without it: about its mean."""
 
 
-class Ablation:
-    """The suite, the peers' runs on it, and those of `softmax-x` as it is."""
+class Road:
+    """The suite, the peers' runs on it, and those of `ddqn-x` as it is."""
 
     def __init__(self, peers: Path, suite_name: str) -> None:
         self.problems = suite(suite_name)
@@ -70,7 +70,7 @@ class Ablation:
         self.as_it_is = self.errors(loaded, seed=1)
 
     def errors(self, policy: CompiledPolicy, *, seed: int = 0, **change: Any) -> np.ndarray:
-        """The final errors (problems, runs) of a policy with the settings of `softmax-x`, some of them changed."""
+        """The final errors (problems, runs) of a policy with the settings of `ddqn-x`, some of them changed."""
         portfolio = policy.portfolio or EXTENDED
         config = config_for(self.policy.de, **change)
         return evaluate(policy, self.problems, portfolio=portfolio, config=config, repeats=RUNS, seed=seed).errors
@@ -104,7 +104,7 @@ def mean_errors(path: Path, problems: list[Problem]) -> np.ndarray:
 
 
 def with_cma(policy: CompiledPolicy, constant: float) -> CompiledPolicy:
-    """The policy with the operator cma added, with the weights of rand-to-pbest/1 and a constant less."""
+    """The policy with the move cma added, which counts as rand-to-pbest/1 does, and a constant less."""
     weights, portfolio = weights_of(policy), Portfolio((*EXTENDED, Operator("cma", 1.0, 1.0)))
     row = weights[[entry.strategy for entry in EXTENDED].index("rand-to-pbest/1")].copy()
     row[0] += constant
@@ -113,8 +113,8 @@ def with_cma(policy: CompiledPolicy, constant: float) -> CompiledPolicy:
     )
 
 
-def gated_from(policy: CompiledPolicy, progress: float) -> CompiledPolicy:
-    """The policy that pre-screens when this share of the budget is used."""
+def trusting_from(policy: CompiledPolicy, progress: float) -> CompiledPolicy:
+    """The policy that picks the highest outlook when this share of the budget is used."""
     prescreening_gate = np.zeros(len(INPUTS))
     prescreening_gate[0], prescreening_gate[INPUTS.index("progress")] = -40.0 * progress, 40.0
     return softmax_policy(
@@ -122,48 +122,48 @@ def gated_from(policy: CompiledPolicy, progress: float) -> CompiledPolicy:
     )
 
 
-def without(policy: CompiledPolicy, inputs: tuple[str, ...]) -> CompiledPolicy:
-    """The policy with constants in place of some inputs."""
+def without(policy: CompiledPolicy, facts: tuple[str, ...]) -> CompiledPolicy:
+    """The policy with constants in place of some facts."""
     weights = weights_of(policy)
-    for name in inputs:
-        column = INPUTS.index(name)
-        weights[:, 0] += USUAL.get(name, 0.0) * weights[:, column]
+    for fact in facts:
+        column = INPUTS.index(fact)
+        weights[:, 0] += USUAL.get(fact, 0.0) * weights[:, column]
         weights[:, column] = 0.0
     return softmax_policy(weights, prescreening_gate=prescreening_gate_of(policy), portfolio=EXTENDED, de=policy.de)
 
 
-def tell_settings(ablation: Ablation, changes: tuple[dict[str, Any], ...]) -> None:
-    """`softmax-x` with some settings changed, and with other gates."""
+def tell_settings(road: Road, changes: tuple[dict[str, Any], ...]) -> None:
+    """`ddqn-x` with some settings changed, and with other prescreening_gate."""
     for change in changes:
-        ablation.tell(f"softmax-x {change or ''}", ablation.errors(ablation.policy, **change))
-    for progress in GATES:
-        ablation.tell(
-            f"softmax-x, prescreening_gate from {progress:g} of the budget",
-            ablation.errors(gated_from(ablation.policy, progress)),
+        road.tell(f"ddqn-x {change or ''}", road.errors(road.policy, **change))
+    for progress in TRUST:
+        road.tell(
+            f"ddqn-x, prescreening_gate from {progress:g} of the budget",
+            road.errors(trusting_from(road.policy, progress)),
         )
 
 
-def tell_operators(ablation: Ablation) -> None:
-    """Further and fewer operators and inputs."""
-    policy = ablation.policy
+def tell_moves(road: Road) -> None:
+    """Further and fewer moves and facts."""
+    policy = road.policy
     for constant in CMA_WEIGHTS:
-        ablation.tell(f"softmax-x with cma, {constant:g}", ablation.errors(with_cma(policy, constant)))
-    for inputs in WITHOUT:
-        ablation.tell(f"softmax-x without {', '.join(inputs)}", ablation.errors(without(policy, inputs)))
-    ablation.tell("uniform choice", ablation.errors(uniform_policy()))
-    alone = [ablation.tell(name, ablation.errors(fixed(k))) for k, name in enumerate(EXTENDED.names)]
-    ablation.tell_scores("the best operator of each problem, afterwards", np.max(alone, axis=0))
+        road.tell(f"ddqn-x with cma, {constant:g}", road.errors(with_cma(policy, constant)))
+    for facts in WITHOUT:
+        road.tell(f"ddqn-x without {', '.join(facts)}", road.errors(without(policy, facts)))
+    road.tell("uniform choice", road.errors(uniform_policy()))
+    moves = [road.tell(name, road.errors(fixed(k))) for k, name in enumerate(EXTENDED.names)]
+    road.tell_scores("the best move of each problem, afterwards", np.max(moves, axis=0))
     cma = Portfolio([Operator("cma", 1.0, 1.0)])
     config = config_for(policy.de)
-    ablation.tell("cma alone", evaluate(fixed(0), ablation.problems, portfolio=cma, config=config, repeats=RUNS).errors)
+    road.tell("cma alone", evaluate(fixed(0), road.problems, portfolio=cma, config=config, repeats=RUNS).errors)
 
 
 def main(peers: Path, suite_name: str = TRAINING) -> None:
     """Print everything, or on another suite than the training functions what was chosen last."""
-    ablation = Ablation(peers, suite_name)
-    tell_settings(ablation, CHANGES if suite_name == TRAINING else LAST)
+    road = Road(peers, suite_name)
+    tell_settings(road, CHANGES if suite_name == TRAINING else LAST)
     if suite_name == TRAINING:
-        tell_operators(ablation)
+        tell_moves(road)
 
 
 if __name__ == "__main__":
