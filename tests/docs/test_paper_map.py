@@ -61,4 +61,4 @@ def test_a_whole_part_is_not_its_rows() -> None:
 
 def test_the_page_names_files_and_tests() -> None:
     row = next(line for line in page().splitlines() if "**Algorithm 1 line 15**" in line)
-    assert "`training/dqn/replay_buffer.py`: Replay.append" in row and "`training/test_algorithm_1.py`:" in row
+    assert "`training/dqn/replay_buffer.py`: ReplayBuffer.add" in row and "`training/test_algorithm_1.py`:" in row
