@@ -82,7 +82,7 @@ class Options(Settings):
     grid: Annotated[PaperGrid | None, tyro.conf.arg(help="3 rewards x 2 batches x 2 depths, and the choice")] = None
     cluster: Annotated[
         str | None,
-        tyro.conf.arg(help="actors on a Ray cluster: 'auto', or HOST:PORT of its head (see docs/cluster.md)"),
+        tyro.conf.arg(help="actors on a Ray cluster: 'auto', or HOST:PORT of its head (docs/guide/distributed.md)"),
     ] = None
     actors: Annotated[int | None, tyro.conf.arg(help="on a cluster; as many as it has cores by default")] = None
     broadcast: Annotated[int | None, tyro.conf.arg(help="on a cluster: updates between broadcasts of the weights")] = (

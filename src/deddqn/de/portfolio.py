@@ -150,7 +150,7 @@ EXTENDED = Portfolio(
         Operator("gauss", 1.0, 1.0),
     )
 )
-"""Beyond the paper: twelve moves from bold to careful, made for a population that shrinks (see docs/beyond.md)."""
+"""Twelve operators, from explorative to exploitative, for a population that shrinks (docs/guide/extended.md)."""
 
 PORTFOLIOS = {"paper": PAPER, "extended": EXTENDED}
 
