@@ -1,4 +1,4 @@
-"""The engine: cost of an evaluation, lanes, cold start and memory (CPU time unless it says wall)."""
+"""The engine: cost of an evaluation, vectorised runs, cold start and memory (CPU time unless it says wall)."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def real_network(seed: int = 1) -> CompiledPolicy:
     )
 
 
-def beyond_spec(dimension: int) -> RunSpec:
-    """The search beyond the paper: `ddqn-x` with its own moves and settings, prescreening among them."""
+def extended_spec(dimension: int) -> RunSpec:
+    """The extended search: `softmax-x` with its own operators and settings, pre-screening among them."""
     problem, policy = Problem.from_function(rastrigin, [(-5.0, 5.0)] * dimension), load_policy("softmax-x")
     assert isinstance(policy, CompiledPolicy) and policy.portfolio is not None
     return RunSpec(problem=problem, policy=policy, portfolio=policy.portfolio, config=config_for(policy.de))
@@ -85,9 +85,9 @@ def microseconds_per_evaluation(spec: RunSpec) -> float:
     """One run of 10^4 evaluations: the best of some rounds."""
     best = math.inf
     for _ in range(ROUNDS):
-        lanes = VectorizedRuns([spec], threads=1)
+        runs = VectorizedRuns([spec], threads=1)
         started = time.process_time()
-        lanes.advance()
+        runs.advance()
         best = min(best, time.process_time() - started)
     return best / spec.config.budget * 1e6
 
@@ -101,7 +101,7 @@ def scipy_microseconds(dimension: int) -> float:
     return (time.process_time() - started) / result.nfev * 1e6
 
 
-def lanes_per_second(threads: int) -> float:
+def vectorized_per_second(threads: int) -> float:
     """Evaluations per second (wall) on the training suite: uniform policy, features computed."""
     specs = [
         RunSpec(problem=problem, policy=load_policy("random"), observe=True, repeat=repeat)
@@ -110,10 +110,10 @@ def lanes_per_second(threads: int) -> float:
     ]
     best = 0.0
     for _ in range(3):
-        lanes = VectorizedRuns(specs, threads=threads)
+        runs = VectorizedRuns(specs, threads=threads)
         started = time.perf_counter()
-        lanes.advance()
-        best = max(best, lanes.evaluations.sum() / (time.perf_counter() - started))
+        runs.advance()
+        best = max(best, runs.evaluations.sum() / (time.perf_counter() - started))
     return best
 
 
@@ -131,11 +131,11 @@ def main() -> list[Bar]:
         ours, peer = microseconds_per_evaluation(paper_spec(dimension)), scipy_microseconds(dimension)
         what = f"run with a 4x100 network and all features, Rastrigin D={dimension}"
         bars.append(Bar(what, ours, bar, "us/evaluation", peer=f"scipy's DE {peer:.1f} us, {peer / ours:.1f}x"))
-    beyond = microseconds_per_evaluation(beyond_spec(30)) - objective_microseconds(30)
-    bars.append(Bar("beyond the paper with ddqn-x, beside Rastrigin D=30", beyond, 6.0, "us/evaluation"))
-    one, two = lanes_per_second(1), lanes_per_second(2)
-    bars.append(Bar("training suite through lanes, uniform policy, 2 threads", two, 250e3, "evaluations/s", False))
-    bars.append(Bar("lanes on 2 threads against 1", two / one, 1.7, "x", False))
+    extended = microseconds_per_evaluation(extended_spec(30)) - objective_microseconds(30)
+    bars.append(Bar("extended search with softmax-x, beside Rastrigin D=30", extended, 6.0, "us/evaluation"))
+    one, two = vectorized_per_second(1), vectorized_per_second(2)
+    bars.append(Bar("training suite, vectorised runs, uniform policy, 2 threads", two, 250e3, "evaluations/s", False))
+    bars.append(Bar("vectorised runs on 2 threads against 1", two / one, 1.7, "x", False))
     bars.append(Bar("memory of a process with one run, D=30, NP=100", process_memory(), 300.0, "MB"))
     print_bars(bars)
     return bars

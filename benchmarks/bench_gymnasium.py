@@ -102,7 +102,7 @@ def main() -> list[Bar]:
     many = steps_per_second(512, STEPS // 40, problem="cec2005-train")
     alone = single_steps_per_second()
     bars = [
-        Bar(f"vector environment, {LANES} lanes, {PROBLEM}, through Python", ours, 100e3, "steps/s", False),
+        Bar(f"vector environment, {LANES} runs, {PROBLEM}, through Python", ours, 100e3, "steps/s", False),
         Bar("the same against a NumPy environment", ours / plain, 100.0, "x", False, f"{plain:,.0f} steps/s"),
     ]
     print_bars(bars)

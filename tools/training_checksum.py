@@ -1,9 +1,9 @@
 """Whether a training gave the weights that are recorded in the repository.
 
 ``python tools/training_checksum.py FOLDER`` compares the last weights of the training in FOLDER with the record; the
-training is the one of docs/training.md. Networks are trained with sums whose order depends on the processor and on the
-versions of the libraries, so the checksum must be the same where these are those of the record; elsewhere every weight
-must lie within `TOLERANCE` of the recorded one. ``--write`` makes a new record.
+training is the one of docs/guide/training.md. Networks are trained with sums whose order depends on the processor and
+the versions of the libraries, so the checksum must be the same where these are those of the record; elsewhere every
+weight must lie within `TOLERANCE` of the recorded one. ``--write`` makes a new record.
 """
 
 from __future__ import annotations

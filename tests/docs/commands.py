@@ -49,7 +49,7 @@ def run(words: list[str], added: list[str]) -> None:
         parse(words)
         if words != ["make", "demo"]:
             return
-        words = ["deddqn", "demo", "--out", "out/demo"]  # what the verb calls
+        words = ["deddqn", "demo", "--out", "out/demo"]  # what the target calls
     arguments = [*words[1:], *added]
     parse(["deddqn", *arguments])
     status = main([*arguments, *smaller(arguments)])
@@ -109,7 +109,7 @@ def _make(arguments: list[str]) -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     unknown = {word for word in arguments if "=" not in word} - targets
     if unknown:
-        raise ValueError(f"the Makefile has no verb {sorted(unknown)}")
+        raise ValueError(f"the Makefile has no target {sorted(unknown)}")
 
 
 def _pip(arguments: list[str]) -> None:

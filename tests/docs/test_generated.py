@@ -6,7 +6,6 @@ import json
 import re
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -92,7 +91,7 @@ def test_the_card_of_a_softmax_policy_has_a_column_per_input() -> None:
 @pytest.mark.parametrize("path", WEIGHTS, ids=lambda path: path.stem)
 def test_the_command_of_a_card_makes_its_settings(path: Path) -> None:
     provenance = read_policy_file(path)[1]["provenance"]
-    if "command" in provenance:  # a search that was made with other facts, at the commit that its command names
+    if "command" in provenance:  # a search that was made with other inputs, at the commit that its command names
         assert provenance["command"] in cards.card(path) and provenance["commit"] in provenance["command"]
         return
     config = provenance["config"]
@@ -146,12 +145,14 @@ def test_pages_are_written_once_and_removed_when_gone(tmp_path: Path, monkeypatc
     assert (tmp_path / "a.md").stat().st_mtime_ns == stamp
 
 
-def test_guides_that_the_front_page_does_not_name_are_found(tmp_path: Path) -> None:
-    for name in ("index", "minimize", "fresh"):
-        (tmp_path / f"{name}.md").write_text("# Title")
-    source = ["[examples](../examples)\n\nminimize\nOTHER_GUIDES\n"]
-    adapt(SimpleNamespace(srcdir=tmp_path), "index", source)
-    assert source == ["[examples](/generated/examples.md)\n\nminimize\nfresh\n"]
+def test_links_out_of_the_pages_lead_to_generated_ones() -> None:
+    source = ["[examples](../../examples) and [changes](../../CHANGELOG.md)"]
+    adapt(None, "guide/minimize", source)
+    assert source == ["[examples](/generated/examples.md) and [changes](/generated/changelog.md)"]
+
+
+def test_links_of_the_root_lead_to_pages(made: dict[str, str]) -> None:
+    assert "](changelog.md)" in made["contributing.md"] and "](../project/glossary.md)" in made["contributing.md"]
 
 
 def test_the_performance_page_shows_the_results_beside_it() -> None:
@@ -173,8 +174,6 @@ def test_how_to_cite_agrees_with_the_citation_file() -> None:
 
     file = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     paper, software = [b.text for b in blocks((ROOT / "docs/project/cite.md").read_text()) if b.language == "bibtex"]
-    readme = [block.text for block in blocks((ROOT / "README.md").read_text()) if block.language == "bibtex"]
-    assert readme == [paper]
     assert re.search(r"doi: (\S+)", file)[1] in paper
     assert re.search(r'^title: "(.*)"', file, flags=re.MULTILINE)[1] in software
     assert f"version: {deddqn.__version__}" in file and f"{{{deddqn.__version__}}}" in software

@@ -101,7 +101,7 @@ def test_tables_lie_beside_the_page(page, explained):
 
 
 def test_the_guide_names_the_files_of_all_tables(explained):
-    guide = (Path(__file__).parents[2] / "docs" / "explain.md").read_text()
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "explain.md").read_text()
     assert [name for make in (*SHOWN, *LONG) if f"`{(name := make(explained).name)}.csv`" not in guide] == []
 
 

@@ -16,7 +16,7 @@ from tools.training_checksum import TOLERANCE, checksum, judge, machine, read_re
 
 def documented() -> list[list[str]]:
     """The commands of the section "The same weights again"."""
-    page = (ROOT / "docs" / "training.md").read_text()
+    page = (ROOT / "docs" / "guide" / "training.md").read_text()
     section = page.split("## The same weights again")[1].split("\n## ")[0]
     return [words for block in blocks(section) for words in lines(block.text)]
 
@@ -42,7 +42,7 @@ def test_the_record_is_whole():
     weights, made_on, sha256 = read_record()
     assert checksum(weights) == sha256
     assert made_on.keys() == machine().keys()
-    page = (ROOT / "docs" / "training.md").read_text()
+    page = (ROOT / "docs" / "guide" / "training.md").read_text()
     assert sha256 in page
 
 

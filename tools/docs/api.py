@@ -32,7 +32,7 @@ PARTS = (
     Part(
         "minimize",
         "Minimise",
-        "One call, the same search as an object, and a picture of it. Guide: [](../../minimize.md).",
+        "One call, the same search as an object, and a picture of it. Guide: [](../../guide/minimize.md).",
         (("deddqn", ("minimize", "Optimizer", "plot")),),
     ),
     Part(
@@ -44,13 +44,13 @@ PARTS = (
     Part(
         "search",
         "The search",
-        "The settings of Differential Evolution, and the moves that a policy chooses from.",
+        "The settings of Differential Evolution, and the operators that a policy selects from.",
         (("deddqn", ("DEConfig", "Operator", "Portfolio", "PAPER", REST)),),
     ),
     Part(
         "policies",
         "Policies",
-        "Who chooses the moves. Tutorial: [](../../tutorials/policy.md).",
+        "What selects the operators. Tutorial: [](../../tutorials/policy.md).",
         (
             ("deddqn", ("load_policy",)),
             ("deddqn.policies", ALL),
@@ -71,18 +71,18 @@ PARTS = (
     Part(
         "experiments",
         "Comparisons",
-        "From a plan to a report. Guide: [](../../compare.md).",
+        "From a plan to a report. Guide: [](../../guide/compare.md).",
         (
             ("deddqn.experiments", ALL),
-            ("deddqn.experiments.methods", ("Contestant",)),
+            ("deddqn.experiments.methods", ("MethodSpec",)),
             ("deddqn.experiments.results", ("Run",)),
             ("deddqn.analysis.statistics", ALL),
         ),
     ),
     Part(
         "explain",
-        "Explanations and films",
-        "What a policy does and whether it needs the state; a search as a GIF. Guide: [](../../explain.md).",
+        "Explanations and animations",
+        "What a policy does and whether it needs the state; a run as a GIF. Guide: [](../../guide/explain.md).",
         (("deddqn.explain", ALL), ("deddqn.animation", ALL)),
     ),
     Part(
@@ -94,7 +94,7 @@ PARTS = (
     Part(
         "training",
         "Training",
-        "Algorithm 1 and direct search. Guide: [](../../training.md).",
+        "Algorithm 1 and policy search. Guide: [](../../guide/training.md).",
         (
             ("deddqn.training.config", ("TrainingConfig", "preset", "PRESETS")),
             ("deddqn.training.dqn.trainer", ("train", "Trainer", "TrainingResult")),
@@ -113,7 +113,7 @@ PARTS = (
     Part(
         "integrations",
         "Other libraries",
-        "Gymnasium, Stable-Baselines3, IOHprofiler and COCO. Guides: [](../../gymnasium.md), [](../../bbob.md).",
+        "Gymnasium, Stable-Baselines3, ioh and COCO. Guides: [](../../guide/gymnasium.md), [](../../guide/bbob.md).",
         (
             ("deddqn.envs.gymnasium", ("DEEnv", "DEVectorEnv")),
             ("deddqn.envs.stable_baselines3", ("DEVecEnv",)),
@@ -126,7 +126,7 @@ PARTS = (
     Part(
         "state",
         "State and rewards",
-        "Table 1 as data, and what a decision is paid.",
+        "Table 1 as data, and the reward of a decision.",
         (("deddqn.features.layout", ("Block", "n_features", "feature_names")), ("deddqn.rewards", ("REWARDS",))),
     ),
 )

@@ -12,8 +12,8 @@ FOLDER = "generated"
 OUTSIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """Files of the root that are pages of the site."""
 
-LINKS = {"../examples": "examples.md", **{f"../{file}": page for file, page in OUTSIDE.items()}}
-"""What guides link to, for code hosts, and the generated pages that show it."""
+LINKS = {"../../examples": "examples.md", **{f"../../{file}": page for file, page in OUTSIDE.items()}}
+"""What pages link to, for code hosts, and the generated pages that show it."""
 
 
 def all_pages() -> dict[str, str]:
@@ -29,7 +29,7 @@ def _outside() -> dict[str, str]:
     texts = {page: (ROOT / file).read_text(encoding="utf-8") for file, page in OUTSIDE.items()}
     for file, link in OUTSIDE.items():
         texts = {page: text.replace(f"]({file})", f"]({link})") for page, text in texts.items()}
-    return texts
+    return {page: text.replace("](docs/", "](../") for page, text in texts.items()}
 
 
 def write_pages(folder: Path) -> None:
@@ -44,13 +44,9 @@ def write_pages(folder: Path) -> None:
 
 
 def adapt(app: Any, docname: str, source: list[str]) -> None:
-    """Sphinx's event ``source-read``: links out of docs/, and on the front page the guides that it does not name."""
+    """Sphinx's event ``source-read``: links out of docs/ become links to generated pages."""
     for link, page in LINKS.items():
         source[0] = source[0].replace(f"]({link})", f"](/{FOLDER}/{page})")
-    if docname == "index":
-        pages = {path.stem for path in Path(app.srcdir).glob("*.md")}
-        new = sorted(page for page in pages - {"index"} if f"\n{page}\n" not in source[0])
-        source[0] = source[0].replace("\nOTHER_GUIDES\n", "\n" + "".join(f"{page}\n" for page in new))
 
 
 def find_public_name(app: Any, env: Any, node: Any, contnode: Any) -> Any:

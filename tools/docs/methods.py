@@ -31,7 +31,7 @@ def module_of(name: str, policy: CompiledPolicy) -> str:
 
 
 def _about(module: str) -> str:
-    """The docstring of the module: source, equations, readings."""
+    """The docstring of the module: source, equations, interpretations."""
     return markdown.rst(f".. automodule:: {module}\n   :no-index:\n")
 
 
@@ -62,8 +62,8 @@ def _parameters(name: str) -> str:
     )
 
 
-def _move(name: str) -> str:
-    """The formula of a policy that always makes the same move."""
+def _strategy(name: str) -> str:
+    """The formula of a policy that always applies the same strategy."""
     match = re.fullmatch(r"de(\d)", name)
     if match is None:
         return ""
@@ -85,12 +85,12 @@ def policy_page(name: str) -> str:
     """The page of a policy of the registry."""
     policy = load_policy(name)
     assert isinstance(policy, CompiledPolicy)
-    moves = "any" if policy.portfolio is None else ", ".join(policy.portfolio.names)
+    operators = "any" if policy.portfolio is None else ", ".join(policy.portfolio.names)
     module = module_of(name, policy)
     facts = [
         ("in the paper's comparison", _in_the_paper(name)),
         ("reads the state", "yes" if policy.needs_features else "no"),
-        ("portfolio", moves),
+        ("portfolio", operators),
         ("default of `minimize`", "yes" if name == best_policy() else "no"),
         ("code", code(module)),
     ]
@@ -144,7 +144,7 @@ def pages() -> dict[str, str]:
     made["methods/index.md"] = markdown.page(
         "# Every method and policy",
         "One page each, made from the registries and the policy files of this version.",
-        "## Policies: they choose the moves of the shared DE",
+        "## Policies: they select the operators of the shared DE",
         markdown.table(head, policies),
         "## Other optimisers",
         markdown.table(head, others),
@@ -163,7 +163,7 @@ def _first(name: str) -> str:
     source = (
         inspect.getmodule(ADAPTIVE[name]) if name in ADAPTIVE else {**policies._FACTORIES, **baselines._FACTORIES}[name]
     )
-    return _move(name) or (inspect.getdoc(source) or "").partition("\n")[0].replace("``", "`")
+    return _strategy(name) or (inspect.getdoc(source) or "").partition("\n")[0].replace("``", "`")
 
 
 def _row_about(name: str) -> str:

@@ -155,7 +155,7 @@ def page() -> str:
         "Where each item of [the paper](https://doi.org/10.1145/3321707.3321813) is implemented and tested. This page "
         "is made from the citations in docstrings and comments when the site is built; a test fails when an item has "
         "no place in the code or no test. Paths are below `src/deddqn` and `tests`. Where the paper, its authors' code "
-        "and this package differ is listed in [](../readings.md).",
+        "and this package differ is listed in [](../research/interpretations.md).",
         '<div class="wide">',
         markdown.table(("item", "what it is", "implemented in", "tested in"), rows),
         "</div>",

@@ -25,7 +25,7 @@ BEGIN, END = "<!-- table: python -m tools.docs.performance -->", "<!-- end of ta
 
 
 def bars_of(results: dict[str, Any]) -> list[tuple[str, Bar]]:
-    """The bars of a results file, each with the benchmark that measured it."""
+    """The numbers of a results file, each with the benchmark that measured it."""
     return [
         (entry.get("benchmark", ""), Bar(**{k: v for k, v in entry.items() if k != "benchmark"}))
         for entry in results["bars"]
@@ -65,7 +65,7 @@ def table(results: dict[str, Any]) -> str:
     parts = [f"Measured on {machine['cores']} cores with {versions}."]
     for name, group in groupby(bars_of(results), key=lambda pair: pair[0]):
         heading = f"### {name}\n\n{_about(name)}" if name else ""
-        head = ("what", "measured", "bar", "", "beside it, in the same run")
+        head = ("what", "measured", "target", "", "beside it, in the same run")
         parts += [heading, markdown.table(head, (_row(bar) for _, bar in group))]
     return markdown.page(*parts)
 

@@ -30,7 +30,7 @@ class Options:
     seed: Annotated[int, tyro.conf.arg(help="root of all random numbers")] = 0
     workers: Annotated[int | None, tyro.conf.arg(help="tasks at a time; all cores by default")] = None
     cluster: Annotated[
-        str | None, tyro.conf.arg(help="run on a Ray cluster: 'auto', or HOST:PORT of its head (see docs/cluster.md)")
+        str | None, tyro.conf.arg(help="Ray cluster: 'auto', or HOST:PORT of its head (docs/guide/distributed.md)")
     ] = None
     extend: Annotated[bool, tyro.conf.arg(help="add methods, problems or runs to the folder's plan")] = False
     retry_failed: Annotated[bool, tyro.conf.arg(help="run jobs again that failed")] = False

@@ -31,7 +31,7 @@ class TrainOptions:
     grid: Annotated[PaperGrid | None, tyro.conf.arg(help="3 rewards x 2 batch sizes x 2 depths, and the choice")] = None
     cluster: Annotated[
         str | None,
-        tyro.conf.arg(help="actors on a Ray cluster: 'auto', or HOST:PORT of its head (see docs/cluster.md)"),
+        tyro.conf.arg(help="actors on a Ray cluster: 'auto', or HOST:PORT of its head (docs/guide/distributed.md)"),
     ] = None
 
 

@@ -36,7 +36,7 @@ class Options:
     workers: int | None = None
     """Threads; all cores by default."""
     cluster: str | None = None
-    """Run on a Ray cluster: 'auto', or HOST:PORT of its head (see docs/cluster.md)."""
+    """Run on a Ray cluster: 'auto', or HOST:PORT of its head (docs/guide/distributed.md)."""
     ship: bool = False
     """Also put the result among the tuned values of the package (its tuned.json)."""
 

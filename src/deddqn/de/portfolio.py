@@ -150,7 +150,7 @@ EXTENDED = Portfolio(
         Operator("gauss", 1.0, 1.0),
     )
 )
-"""Twelve operators from exploration to exploitation, for a shrinking population (docs/guide/extended.md)."""
+"""Twelve operators, from explorative to exploitative, for a population that shrinks (docs/guide/extended.md)."""
 
 PORTFOLIOS = {"paper": PAPER, "extended": EXTENDED}
 

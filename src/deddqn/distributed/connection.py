@@ -36,7 +36,7 @@ LOST = (exceptions.NodeDiedError, exceptions.ObjectLostError)
 CRASHED = (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError)
 
 HOW_TO_START = (
-    "start one with 'ray start --head' and join it from other machines; docs/cluster.md says how and how safely"
+    "start one with 'ray start --head' and join it elsewhere; docs/guide/distributed.md says how and how safely"
 )
 
 
