@@ -45,7 +45,7 @@ def test_progress_is_told_step_by_step():
     request, told = Request(policy="softmax", **{**SETTINGS, "repeats": 1}), []
     explain(request, told.append)
     assert len(told) == request.steps == 2 * (1 + 1 + 4 + 3)
-    assert "own shares of searched on cec2005:F6/d10" in told
+    assert "own shares of softmax on cec2005:F6/d10" in told
 
 
 def test_the_data_come_back_as_they_were(explained, tmp_path):
@@ -107,9 +107,9 @@ def test_the_guide_names_the_files_of_all_tables(explained):
 
 def test_a_policy_without_values_says_what_cannot_be_shown(tmp_path):
     found = explain(Request(policy="pm-adapss", **{**SETTINGS, "repeats": 2}))
-    assert found.importance == () and found.valued == "" and found.pictures[0].gaps is None
+    assert found.importance == () and found.valued == "" and found.summaries[0].gaps is None
     text = write_page(found, tmp_path).read_text()
-    assert text.count("This cannot be shown: &#x27;pm-adapss&#x27; chooses by what its own moves have earned") == 2
+    assert text.count("This cannot be shown: &#x27;pm-adapss&#x27; chooses by the rewards of its operators so far") == 2
     assert "no difference can be significant" in text
     assert any(sentence.startswith("Not shown:") for sentence in findings(found))
 
@@ -121,15 +121,15 @@ def test_a_policy_file_of_another_portfolio(tmp_path):
     assert found.operators == ("rand-to-best/2", "curr-to-rand/1")
     changed = {row.group: row.changed for row in found.importance}
     assert changed["rank"] > 0.1 and changed["success"] == changed["dimension"] == 0.0
-    assert found.contests[0].tally.wins == 2
+    assert found.comparisons[0].tally.wins == 2
     assert "The state matters on 2 of 2 problems" in findings(found)[0]
 
 
 def test_without_controls(tmp_path):
     found = explain(Request(policy="softmax", control=False, **SETTINGS))
-    assert found.contests == ()
+    assert found.comparisons == ()
     text = write_page(found, tmp_path).read_text()
-    assert "The controls were not played" in text and "--no-control" in text
+    assert "The controls were not run" in text and "--no-control" in text
 
 
 def test_names_cannot_put_markup_into_the_page(tmp_path):
@@ -152,7 +152,7 @@ def test_runs_without_a_decision_can_be_explained(tmp_path):
         ("{", "cannot be read"),
         ("[]", "is not an explanation of this version"),
         ('{"format": "deddqn-explanation-9"}', "is not an explanation of this version"),
-        ('{"format": "deddqn-explanation-1", "operators": []}', "is damaged"),
+        ('{"format": "deddqn-explanation-2", "operators": []}', "is damaged"),
     ],
 )
 def test_damaged_data_are_refused(tmp_path, content, message):
@@ -168,16 +168,16 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     assert main(["explain", "softmax", *ARGUMENTS]) == 0
     out = capsys.readouterr().out
     assert "own shares played at random" in out.replace("\n", " ")
-    assert "open out/explain/searched/index.html" in out
-    assert main(["explain", "--redraw", "out/explain/searched"]) == 0
-    assert "open out/explain/searched/index.html" in capsys.readouterr().out
+    assert "open out/explain/softmax/index.html" in out
+    assert main(["explain", "--redraw", "out/explain/softmax"]) == 0
+    assert "open out/explain/softmax/index.html" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["explain"], "policy must be given"),
-        (["explain", "serched"], "did you mean 'softmax'?"),
+        (["explain", "sofmax"], "did you mean 'softmax'?"),
         (["explain", "random", "--problems", "cec2005:F1/d11"], "dimension must be one of 2, 10, 30, 50, got 11"),
         (["explain", "random", "--repeats", "0"], "repeats must be at least 1, got 0"),
         (["explain", "random", "--states", "0"], "states must be at least 1, got 0"),
@@ -213,8 +213,8 @@ def test_no_errors_in_a_real_browser(chromium, page):
 def test_the_page_paints_and_fits_its_width(chromium, page, tmp_path, width, height):
     target = tmp_path / "page.png"
     browser.run(chromium, page.as_uri(), f"--window-size={width},{height}", f"--screenshot={target}")
-    with Image.open(target) as picture:
-        assert picture.width == width
-        assert len(picture.convert("RGB").getcolors(2**24)) > 50
-        edge = picture.convert("RGB").crop((width - 3, 0, width, height))
+    with Image.open(target) as summary:
+        assert summary.width == width
+        assert len(summary.convert("RGB").getcolors(2**24)) > 50
+        edge = summary.convert("RGB").crop((width - 3, 0, width, height))
         assert len(edge.getcolors(2**24)) < 40  # nothing is cut off by the right edge

@@ -70,7 +70,7 @@ PARTS = (
         "From a plan to a report. Guide: [](../../compare.md).",
         (
             ("deddqn.experiments", ALL),
-            ("deddqn.experiments.methods", ("Contestant",)),
+            ("deddqn.experiments.methods", ("MethodSpec",)),
             ("deddqn.experiments.results", ("Run",)),
             ("deddqn.analysis.statistics", ALL),
         ),

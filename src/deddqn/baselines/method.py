@@ -54,7 +54,6 @@ class Trajectory:
     best_point: np.ndarray  # (D,)
     best_value: float
     evaluations_made: int
-    strategy_counts: np.ndarray | None = None  # (generations, operators) applications, for methods that choose
 
     def __post_init__(self) -> None:
         if self.evaluations.shape != self.best.shape or self.evaluations.ndim != 1:

@@ -16,7 +16,7 @@ from rich.console import Console
 from deddqn.cli.train import Settings, settings_of
 from deddqn.de.config import DEConfig
 from deddqn.experiments.methods import problems_of
-from deddqn.experiments.plan import PAPER_RUNS, Experiment, experiment
+from deddqn.experiments.plan import PAPER_RUNS, Experiment, plan_experiment
 from deddqn.policies.files import read_policy_file
 from deddqn.problems import Problem
 from deddqn.training.api import TrainingFailed, config_of, learn
@@ -91,7 +91,7 @@ def check_same(policy: Path, config: TrainingConfig | SearchConfig) -> None:
 def planned(options: Options, config: TrainingConfig | SearchConfig, methods: tuple[str, ...]) -> Experiment:
     """The comparison: the searches have the budget, the population and the seed of the training."""
     size = config.population_size
-    return experiment(
+    return plan_experiment(
         methods,
         options.test,
         runs=options.runs,
@@ -124,8 +124,8 @@ def _compare(options: Options, config: TrainingConfig | SearchConfig, policy: Pa
     folder = options.out / "comparison"
     what = planned(options, config, (str(policy), *options.methods))
     console.print(what.plan.describe(), markup=False)
-    with live(console) as begin:
-        outcome = run_experiment(what, folder, workers=options.workers, begin=begin)
+    with live(console) as on_start:
+        outcome = run_experiment(what, folder, workers=options.workers, on_start=on_start)
     page = write_report(folder, figures=options.figures)
     console.print(f"the policy:  {policy}\nthe report:  {page}", markup=False)
     return 1 if outcome.failed else 0

@@ -8,33 +8,28 @@ from html import escape
 import numpy as np
 
 from deddqn.analysis.tables import number, p_value, short_problem
-from deddqn.explain.control_comparison import Contest
-from deddqn.explain.decision_summary import PROGRESS_EDGES, STAGNATION_EDGES, Picture
+from deddqn.explain.control_comparison import ControlComparison
+from deddqn.explain.decision_summary import PROGRESS_EDGES, STAGNATION_EDGES, DecisionSummary
 from deddqn.explain.importance import Importance
-from deddqn.report.style import OPERATORS
+from deddqn.report.style import operator_colour
 from deddqn.report.svg import Scale, drawing, fitting, horizontal_axis, path, text, vertical_axis
 
-KINDS = {"landscape": "#2f6fb5", "history": "#3a8f5c", "fact": "#2f6fb5", "all": "#8a93a3"}
+KINDS = {"landscape": "#2f6fb5", "history": "#3a8f5c", "input": "#2f6fb5", "all": "#8a93a3"}
 RESULTS = {"win": "#1a7f45", "loss": "#b3202f", "tie": "#8a93a3"}
 LINE = "#2457a6"
 FEW = 10  # decisions that a cell of a map must have to be drawn
 
 
-def colour_of(op: int) -> str:
-    """The colour of an operator, as in the report."""
-    return OPERATORS[op % len(OPERATORS)]
-
-
-def contest_chart(contest: Contest) -> str:
+def comparison_chart(comparison: ControlComparison) -> str:
     """One dot per problem: the chance that the policy ends with the lower error."""
     row, left, width, top = 15, 58, 400, 18
-    bottom = top + row * len(contest.results) + 2
+    bottom = top + row * len(comparison.results) + 2
     scale = Scale(0.0, 1.0, left + 4, width - 14)
     body = horizontal_axis(scale, top, bottom)
     body += f'<path class="axis" d="M{scale(0.5):.1f} {top - 2}V{bottom}"/>'
     body += text(scale(0.5) - 6, top - 6, "control better", "tick", "end")
     body += text(scale(0.5) + 6, top - 6, "policy better", "tick")
-    for k, result in enumerate(contest.results):
+    for k, result in enumerate(comparison.results):
         y, colour = top + row * (k + 0.5), RESULTS[result.verdict]
         fill = "none" if result.verdict == "tie" else colour
         tip = f"{short_problem(result.problem)}: A12 {result.a12:.2f}, p {p_value(result.adjusted)}, {result.verdict}"
@@ -44,7 +39,9 @@ def contest_chart(contest: Contest) -> str:
             f'<circle cx="{scale(result.a12):.1f}" cy="{y:.1f}" r="4" fill="{fill}" stroke="{colour}" '
             'stroke-width="1.5"/></g>'
         )
-    return drawing(width, bottom + 18, body, f"A12 of {contest.policy} against {contest.control} on every problem")
+    return drawing(
+        width, bottom + 18, body, f"A12 of {comparison.policy} against {comparison.control} on every problem"
+    )
 
 
 def importance_chart(rows: Sequence[Importance], *, regret: bool = False) -> str:
@@ -81,14 +78,14 @@ def _bar(scale: Scale, value: float, y: float, height: float, colour: str, opaci
     )
 
 
-def gap_chart(picture: Picture) -> str:
+def gap_chart(summary: DecisionSummary) -> str:
     """Median gap over the run with its quartiles."""
     width, height, left, bottom = 230, 130, 40, 106
-    gaps = picture.gaps
+    gaps = summary.gaps
     if gaps is None:
         return drawing(width, height, text(left, 50, "no values", "tick"), "no values")
     known = ~np.isnan(gaps.median)
-    at = picture.evaluations[known].astype(float)
+    at = summary.evaluations[known].astype(float)
     across = Scale(float(at[0]), float(max(at[-1], at[0] + 1)), left, width - 10)
     low, middle, high = gaps.low[known], gaps.median[known], gaps.high[known]
     down = fitting([*low.tolist(), *high.tolist()], bottom, 8)
@@ -98,7 +95,7 @@ def gap_chart(picture: Picture) -> str:
     body += f'<path class="line" stroke="{LINE}" d="{path(_line(at, middle, across, down))}"/>'
     body += text(left, bottom + 14, f"{at[0]:.0f}", "tick")
     body += text(width - 10, bottom + 14, f"{at[-1]:.0f}", "tick", "end")
-    label = f"Gap on {short_problem(picture.problem)}, median {number(float(np.median(middle)))}"
+    label = f"Gap on {short_problem(summary.problem)}, median {number(float(np.median(middle)))}"
     return drawing(width, height, f"<title>{escape(label)}</title>{body}", label)
 
 
@@ -154,7 +151,7 @@ def _cell(
         f"{name} {share:.0%}" for name, share in zip(operators, shares, strict=True)
     )
     return (
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{size[0] - 1}" height="{size[1] - 1}" fill="{colour_of(shown)}" '
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{size[0] - 1}" height="{size[1] - 1}" fill="{operator_colour(shown)}" '
         f'fill-opacity="{strength:.2f}"><title>{escape(tip)}</title></rect>'
     )
 

@@ -20,6 +20,7 @@ from deddqn.report import PAGE
 from deddqn.report.charts import share_chart
 from deddqn.report.html import figure, grid, table
 from deddqn.report.page import Section, document
+from deddqn.report.style import operator_colour
 
 
 def write_page(found: Explanation, folder: str | os.PathLike[str]) -> Path:
@@ -63,27 +64,27 @@ def page(e: Explanation, folder: str) -> str:
 
 def findings(e: Explanation) -> list[str]:
     """What the runs say, in sentences."""
-    own = [contest for contest in e.contests if contest.control == OWN_SHARES]
-    found = [state_verdict(contest) for contest in own]
-    for contest in e.contests:
-        if contest.control != OWN_SHARES:
-            tally = contest.tally
+    own = [comparison for comparison in e.comparisons if comparison.control == OWN_SHARES]
+    found = [state_verdict(comparison) for comparison in own]
+    for comparison in e.comparisons:
+        if comparison.control != OWN_SHARES:
+            tally = comparison.tally
             found.append(
-                f"Against {tables.control_title(e, contest.control)}: significantly better on {tally.wins}, worse on "
-                f"{tally.losses}, neither on {tally.ties} problems."
+                f"Against {tables.control_title(e, comparison.control)}: significantly better on {tally.wins}, worse "
+                f"on {tally.losses}, neither on {tally.ties} problems."
             )
-    found.append(_most_played(e))
+    found.append(_most_chosen(e))
     ranked = sorted((row for row in e.importance if row.kind != "all"), key=lambda row: -row.changed)[:3]
     if ranked:
         named = ", ".join(f"{row.group.replace('_', ' ')} ({row.changed:.0%})" for row in ranked)
         found.append(f"Permuting one group of inputs changes most decisions for {named}.")
-    if e.blind:
-        found.append(f"Not shown: values, gaps and features that matter, because {e.blind}.")
+    if e.opaque:
+        found.append(f"Not shown: values, gaps and features that matter, because {e.opaque}.")
     return found
 
 
-def _most_played(e: Explanation) -> str:
-    means = np.array([picture.shares.mean(axis=0) for picture in e.pictures])
+def _most_chosen(e: Explanation) -> str:
+    means = np.array([summary.shares.mean(axis=0) for summary in e.summaries])
     op = int(means.mean(axis=0).argmax())
     least, most = int(means[:, op].argmin()), int(means[:, op].argmax())
     spread = (
@@ -92,7 +93,7 @@ def _most_played(e: Explanation) -> str:
         if len(e.problems) > 1
         else ""
     )
-    return f"Most played is {e.operators[op]}, in {means[:, op].mean():.0%} of the decisions{spread}."
+    return f"Most chosen is {e.operators[op]}, in {means[:, op].mean():.0%} of the decisions{spread}."
 
 
 def summary(e: Explanation) -> str:
@@ -103,12 +104,12 @@ def summary(e: Explanation) -> str:
         (len(e.problems), "problems"),
         (e.repeats, "runs each"),
     ]
-    for contest in e.contests:
-        if contest.control == OWN_SHARES:
-            tally = contest.tally
+    for comparison in e.comparisons:
+        if comparison.control == OWN_SHARES:
+            tally = comparison.tally
             cards.append((f"{tally.wins} / {tally.ties} / {tally.losses}", "wins / ties / losses, own shares"))
     shown = "".join(f"<div><b>{escape(str(value))}</b><span>{name}</span></div>" for value, name in cards)
-    doubt = cannot_tell(e.repeats, len(e.problems)) if e.contests else ""
+    doubt = cannot_tell(e.repeats, len(e.problems)) if e.comparisons else ""
     few = f'<p class="warn">{escape(doubt)}</p>' if doubt else ""
     points = "".join(f"<li>{escape(sentence)}</li>" for sentence in findings(e))
     short = f'<section id="short"><h2>In short</h2><ul class="findings">{points}</ul></section>'
@@ -117,17 +118,17 @@ def summary(e: Explanation) -> str:
 
 def control(e: Explanation) -> str:
     """The policy against its controls."""
-    if not e.contests:
-        return "<p>The controls were not played.</p>"
+    if not e.comparisons:
+        return "<p>The controls were not run.</p>"
     words = (
-        "Its own shares at random play, on every problem and in every generation, each strategy as often as the policy "
-        "does in runs on other seeds, but for any individual at any moment: what the policy is better is what it owes "
-        "to the state. The fixed strategies were chosen on other seeds too. A12 is the chance that a run of the policy "
+        "Its own shares at random: on every problem and in every generation each strategy is used as often as by the "
+        "policy in runs on other seeds, but for any individual at any moment. The policy's advantage over it is due to "
+        "the state. The fixed strategies were chosen on other seeds, too. A12 is the chance that a run of the policy "
         "ends with the lower error; filled where it is significant (Mann-Whitney, Holm over the problems, 5%)."
     )
     drawn = [
-        figure(charts.contest_chart(contest), f"Against {tables.control_title(e, contest.control)}")
-        for contest in e.contests
+        figure(charts.comparison_chart(comparison), f"Against {tables.control_title(e, comparison.control)}")
+        for comparison in e.comparisons
     ]
     return f"<p>{words}</p>{table(tables.score_table(e))}{grid(drawn)}{table(tables.tests_table(e))}"
 
@@ -138,7 +139,7 @@ def strategies(e: Explanation) -> str:
         figure(
             share_chart(SharePanel(e.policy, p.problem, e.operators, p.evaluations, p.shares)), short_problem(p.problem)
         )
-        for p in e.pictures
+        for p in e.summaries
         if len(p.shares) > 1
     ]
     words = "Share of each strategy per generation, over all runs; evaluations to the right."
@@ -148,28 +149,28 @@ def strategies(e: Explanation) -> str:
 def key(e: Explanation) -> str:
     """Which colour is which strategy."""
     return "".join(
-        f'<span class="key"><i style="background:{charts.colour_of(k)}"></i>{escape(name)}</span>'
+        f'<span class="key"><i style="background:{operator_colour(k)}"></i>{escape(name)}</span>'
         for k, name in enumerate(e.operators)
     )
 
 
 def maps(e: Explanation) -> str:
     """Decisions over progress and stagnation."""
-    together = np.sum([picture.cells for picture in e.pictures], axis=0)
+    together = np.sum([summary.cells for summary in e.summaries], axis=0)
     words = (
         "Budget used to the right, budget since the last new best upwards (in steps that widen). The colour is the "
-        "strategy played most in the cell, the stronger the larger its share; point at a cell for all shares. Cells "
-        f"with fewer than {charts.FEW} decisions are left out."
+        "strategy chosen most often in the cell, the stronger the larger its share; point at a cell for all shares. "
+        f"Cells with fewer than {charts.FEW} decisions are left out."
     )
     drawn = [figure(charts.decision_map(together, e.operators), "All problems: the most frequent strategy")]
     drawn += [
         figure(charts.decision_map(together, e.operators, op=op), f"All problems: share of {name}")
         for op, name in enumerate(e.operators)
     ]
-    rows = max(charts.rows_reached(picture.cells) for picture in e.pictures)
+    rows = max(charts.rows_reached(summary.cells) for summary in e.summaries)
     small = [
         figure(charts.decision_map(p.cells, e.operators, rows=rows, small=True), short_problem(p.problem))
-        for p in e.pictures
+        for p in e.summaries
     ]
     parts = f"<p>{words}</p><p>{key(e)}</p>{grid(drawn)}"
     return parts + (f"<h3>Every problem</h3>{grid(small, 'small')}" if len(small) > 1 else "")
@@ -187,10 +188,10 @@ def inputs(e: Explanation) -> str:
         "than they are."
     )
     if e.valued == "scores":
-        words += " The policy draws its moves; what is shown is the least share of the draws that must change."
+        words += " The policy draws its operators; what is shown is the least share of the draws that must change."
     words += (
         " Regret is what the changes cost by the policy's own values in the true state, as a part of the distance from "
-        "its best to its worst move."
+        "its best to its worst operator."
     )
     drawn = [
         figure(charts.importance_chart(e.importance), "Decisions that change"),
@@ -201,20 +202,20 @@ def inputs(e: Explanation) -> str:
 
 def preferences(e: Explanation) -> str:
     """Gaps between the best and the second value."""
-    shown = [picture for picture in e.pictures if picture.gaps is not None]
+    shown = [summary for summary in e.summaries if summary.gaps is not None]
     if not shown:
         return f"<p>{escape(_cannot_show(e))}</p>"
     words = (
         f"The gap between the best and the second of the {e.valued}: median of all decisions of a generation, with its "
         "quartiles; evaluations to the right. A small gap is a decision that hardly matters to the policy."
     )
-    drawn = [figure(charts.gap_chart(picture), short_problem(picture.problem)) for picture in shown]
+    drawn = [figure(charts.gap_chart(summary), short_problem(summary.problem)) for summary in shown]
     return f"<p>{words}</p>{grid(drawn, 'small')}{table(tables.gaps_table(e))}"
 
 
 def _cannot_show(e: Explanation) -> str:
-    if e.blind:
-        return f"This cannot be shown: {e.blind}."
+    if e.opaque:
+        return f"This cannot be shown: {e.opaque}."
     return "There is nothing to show: no decision of these runs rested on values of several strategies."
 
 
@@ -222,7 +223,13 @@ def source(e: Explanation, folder: str) -> str:
     """Commands and files."""
     parts = ["deddqn", "explain", e.source or e.policy, "--problems", *e.problems]
     parts += ["--repeats", str(e.repeats), "--seed", str(e.seed), "--budget", str(e.budget)]
-    parts += ["--population-size", str(e.population_size), *(() if e.contests else ("--no-control",)), "--out", folder]
+    parts += [
+        "--population-size",
+        str(e.population_size),
+        *(() if e.comparisons else ("--no-control",)),
+        "--out",
+        folder,
+    ]
     files = "".join(f'<a href="{make(e).name}.csv">{make(e).name}.csv</a> ' for make in tables.LONG)
     return (
         f"<p>All of it again; or only the page, from the data beside it:</p>"

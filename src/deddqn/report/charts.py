@@ -10,7 +10,7 @@ import numpy as np
 
 from deddqn.analysis.curves import Box, BoxPanel, CostBar, CurvePanel, RankFigure, SharePanel
 from deddqn.analysis.tables import method_title, number, short_problem
-from deddqn.report.style import OPERATORS, look_of
+from deddqn.report.style import operator_colour, style_of
 from deddqn.report.svg import Scale, drawing, fitting, horizontal_axis, path, text, vertical_axis
 
 Methods = tuple[str, ...]
@@ -36,7 +36,7 @@ def box_chart(panel: BoxPanel, methods: Methods) -> str:
 
 
 def _box(box: Box, scale: Scale, y: float, left: float, methods: Methods) -> str:
-    colour, _ = look_of(box.method, methods)
+    colour, _ = style_of(box.method, methods)
     low, first, middle, third, high = (scale(v) for v in (box.low, box.first, box.median, box.third, box.high))
     marks = "".join(f'<circle cx="{scale(v):.1f}" cy="{y:.1f}" r="1.8" fill="{colour}"/>' for v in box.outside)
     content = (
@@ -68,7 +68,7 @@ def curve_chart(panel: CurvePanel, methods: Methods, *, shares: bool = False) ->
     body = horizontal_axis(across, 8, bottom) + vertical_axis(down, left, width - 8)
     body += text((left + width - 8) / 2, bottom + 27, "evaluations", "tick", "middle")
     for curve in panel.curves:
-        colour, dash = look_of(curve.method, methods)
+        colour, dash = style_of(curve.method, methods)
         xs = [across(float(e)) for e in evaluations]
         line = _thin([(x, down(float(v))) for x, v in zip(xs, curve.values[shown], strict=True)])
         content = ""
@@ -105,7 +105,7 @@ def share_chart(panel: SharePanel) -> str:
     for k, name in enumerate(panel.operators):
         lower = [(x, down(float(v))) for x, v in zip(xs, stacked[k], strict=True)]
         upper = [(x, down(float(v))) for x, v in zip(xs, stacked[k + 1], strict=True)]
-        colour = OPERATORS[k % len(OPERATORS)]
+        colour = operator_colour(k)
         tip = (
             f"{name}: {100 * panel.shares[:, k].mean():.0f}% on the whole, {100 * panel.shares[-1, k]:.0f}% at the end"
         )
@@ -129,7 +129,7 @@ def rank_chart(figure: RankFigure, methods: Methods, printed: dict[str, float]) 
     scale = Scale(1.0, float(max(len(figure.ranks), 2)), left + 6, width - 12)
     body = horizontal_axis(scale, top, bottom, about=len(figure.ranks))
     for k, rank in enumerate(figure.ranks):
-        y, colour = top + row * (k + 0.5), look_of(rank.method, methods)[0]
+        y, colour = top + row * (k + 0.5), style_of(rank.method, methods)[0]
         content = (
             text(left - 5, y + 4, method_title(rank.method), "name", "end")
             + f'<path class="interval" d="M{scale(rank.low):.1f} {y:.1f}H{scale(rank.high):.1f}" stroke="{colour}"/>'
@@ -157,11 +157,11 @@ def critical_chart(figure: RankFigure, methods: Methods) -> str:
         body += f'<path class="axis" d="M{scale(tick):.1f} {axis}v-5"/>'
         if k <= MOST_TICKS or tick % 5 == 0 or tick == 1:
             body += text(scale(tick), axis - 9, str(tick), "tick", "middle")
-    for place, (rank, label) in enumerate(zip(figure.ranks, labels, strict=True)):
-        leftward = place < half
-        level = bars + 10 + 16 * (place if leftward else k - 1 - place)
+    for position, (rank, label) in enumerate(zip(figure.ranks, labels, strict=True)):
+        leftward = position < half
+        level = bars + 10 + 16 * (position if leftward else k - 1 - position)
         end, x = (room if leftward else width - room), scale(rank.rank)
-        content = f'<path d="M{x:.1f} {axis}V{level}H{end}" stroke="{look_of(rank.method, methods)[0]}" fill="none"/>'
+        content = f'<path d="M{x:.1f} {axis}V{level}H{end}" stroke="{style_of(rank.method, methods)[0]}" fill="none"/>'
         content += text(end + (-4 if leftward else 4), level + 4, label, "name", "end" if leftward else "start")
         body += _series(rank.method, content, label)
     for level, (first, last) in enumerate(figure.cliques):
@@ -185,7 +185,7 @@ def cost_chart(bars: list[CostBar], methods: Methods) -> str:
     scale = Scale(lowest, max(values) * 1.05, left, width - 60, log=spread)
     body = horizontal_axis(scale, top, bottom)
     for k, bar in enumerate(bars):
-        y, colour, end = top + row * (k + 0.5), look_of(bar.method, methods)[0], scale(bar.microseconds)
+        y, colour, end = top + row * (k + 0.5), style_of(bar.method, methods)[0], scale(bar.microseconds)
         content = (
             text(left - 5, y + 4, method_title(bar.method), "name", "end")
             + f'<rect x="{left}" y="{y - 5:.1f}" width="{max(end - left, 1):.1f}" height="10" fill="{colour}"/>'

@@ -32,7 +32,7 @@ from deddqn.analysis.curves import (
 )
 from deddqn.analysis.statistics import SOLVED
 from deddqn.analysis.tables import method_title, number, short_problem
-from deddqn.report.style import OPERATORS, look_of
+from deddqn.report.style import operator_colour, style_of
 
 LOG_FROM = 30.0  # errors that span more than this factor get a logarithmic axis
 Methods = tuple[str, ...]
@@ -108,7 +108,7 @@ def draw_boxes(panels: list[BoxPanel], methods: Methods) -> Figure:
         names = [method_title(b.method) for b in panel.boxes]
         drawn = axis.bxp(stats, **BOX_STYLE)
         for patch, box in zip(drawn["boxes"], panel.boxes, strict=True):
-            patch.set_facecolor(look_of(box.method, methods)[0])
+            patch.set_facecolor(style_of(box.method, methods)[0])
             patch.set_alpha(0.5)
         axis.set_yticks(range(1, len(names) + 1), names, fontsize=7)
         axis.invert_yaxis()
@@ -125,7 +125,7 @@ def draw_curves(panels: list[CurvePanel], methods: Methods, label: str) -> Figur
     for axis, panel in zip(axes, panels, strict=True):
         shown = panel.evaluations >= min(10, panel.evaluations[-1])
         for curve in panel.curves:
-            colour, dash = look_of(curve.method, methods)
+            colour, dash = style_of(curve.method, methods)
             axis.plot(panel.evaluations[shown], curve.values[shown], color=colour, linestyle=_dash(dash), linewidth=1.1)
         axis.set_xscale("log")
         if label != "share":
@@ -145,7 +145,7 @@ def _per_row(panels: int) -> int:
 def _legend(figure: Figure, methods: Methods, per_row: int) -> None:
     handles = []
     for method in methods:
-        colour, dash = look_of(method, methods)
+        colour, dash = style_of(method, methods)
         handles.append(Line2D([], [], color=colour, linestyle=_dash(dash), label=method_title(method)))
     figure.legend(handles=handles, loc="lower center", ncols=min(per_row, len(methods)), fontsize=7, frameon=False)
 
@@ -159,7 +159,7 @@ def draw_shares(panels: list[SharePanel]) -> Figure:
     axes = np.array(flat, dtype=object).reshape(len(methods), len(problems))
     for panel in panels:
         axis = axes[methods.index(panel.method), problems.index(panel.problem)]
-        colours = [OPERATORS[k % len(OPERATORS)] for k in range(len(panel.operators))]
+        colours = [operator_colour(k) for k in range(len(panel.operators))]
         axis.stackplot(panel.evaluations, panel.shares.T, colors=colours)
         axis.set(ylim=(0, 1), xticks=[], yticks=[], xlim=(panel.evaluations[0], panel.evaluations[-1]))
         axis.set_frame_on(False)
@@ -167,7 +167,7 @@ def draw_shares(panels: list[SharePanel]) -> Figure:
         axes[0, k].set_title(short_problem(problem), fontsize=8)
     for k, method in enumerate(methods):
         axes[k, 0].set_ylabel(method_title(method), fontsize=8)
-    handles = [Patch(color=OPERATORS[k % len(OPERATORS)], label=name) for k, name in enumerate(panels[0].operators)]
+    handles = [Patch(color=operator_colour(k), label=name) for k, name in enumerate(panels[0].operators)]
     figure.legend(handles=handles, loc="lower center", ncols=len(handles), fontsize=7, frameon=False)
     return figure
 
@@ -176,7 +176,7 @@ def draw_ranks(record: RankFigure, methods: Methods) -> Figure:
     """Mean ranks with intervals, and bars over groups within one critical difference."""
     figure, (axis,) = _sheet(1, 1, Frame(5.2, 0.9 + 0.24 * len(record.ranks), left=0.95, top=0.1, bottom=0.5))
     for k, rank in enumerate(record.ranks):
-        colour = look_of(rank.method, methods)[0]
+        colour = style_of(rank.method, methods)[0]
         axis.plot([rank.low, rank.high], [k, k], color=colour, linewidth=2.5, alpha=0.5)
         axis.plot(rank.rank, k, "o", color=colour, markersize=5)
     for level, (first, last) in enumerate(record.cliques):
@@ -194,7 +194,7 @@ def draw_cost(bars: list[CostBar], methods: Methods) -> Figure:
     axis.barh(
         [method_title(b.method) for b in bars],
         [b.microseconds for b in bars],
-        color=[look_of(b.method, methods)[0] for b in bars],
+        color=[style_of(b.method, methods)[0] for b in bars],
     )
     if bars and bars[-1].microseconds > 20.0 * bars[0].microseconds:
         axis.set_xscale("log")

@@ -10,7 +10,7 @@ from typing import Any
 from deddqn.analysis.comparison import Analysis, MeasuredCell
 from deddqn.analysis.result_tables import mark_of
 from deddqn.analysis.tables import Table, method_title, number, short_problem
-from deddqn.report.style import look_of
+from deddqn.report.style import style_of
 
 LONG = 14  # rows from which on a table can be filtered
 
@@ -89,11 +89,11 @@ def _title(hint: str) -> str:
 
 def matrix(a: Analysis) -> str:
     """The results as the paper's Table 3: per problem and method the mean, the std, and the paper's mean below."""
-    by_place = {(c.method, c.problem): c for c in a.cells}
+    by_cell = {(c.method, c.problem): c for c in a.cells}
     heads = "".join(_head(escape(method_title(m)), f' class="n" data-m="{escape(m, quote=True)}"') for m in a.methods)
     rows = []
     for problem in a.problems:
-        cells = [by_place[method, problem] for method in a.methods]
+        cells = [by_cell[method, problem] for method in a.methods]
         best = min((c.mean for c in cells if c.errors.size), default=math.nan)
         rows.append(
             f'<tr><th scope="row">{escape(short_problem(problem))}</th>{"".join(_entry(c, best) for c in cells)}</tr>'
@@ -130,7 +130,7 @@ def legend(methods: tuple[str, ...]) -> str:
     """Buttons that show and hide methods in all figures."""
     chips = []
     for method in methods:
-        colour, dash = look_of(method, methods)
+        colour, dash = style_of(method, methods)
         stroke = f'<path d="M0 4H22" stroke="{colour}" stroke-width="3" stroke-dasharray="{dash}"/>'
         line = f'<svg viewBox="0 0 22 8" width="22" height="8" aria-hidden="true">{stroke}</svg>'
         name, title = escape(method, quote=True), escape(method_title(method))

@@ -22,7 +22,7 @@ from deddqn.analysis.reproduction import HIGHER, INITIAL, LOWER, REPRODUCED, cel
 from deddqn.analysis.tables import method_title, p_value, short_problem
 from deddqn.report import charts
 from deddqn.report.html import figure, grid, legend, matrix, table
-from deddqn.report.style import OPERATORS
+from deddqn.report.style import operator_colour
 
 
 def findings(a: Analysis) -> list[str]:
@@ -167,7 +167,7 @@ def shares(a: Analysis) -> str:
         return "<p>No method of this comparison chooses between strategies.</p>"
     names = panels[0].operators
     key = "".join(
-        f'<span class="key"><i style="background:{OPERATORS[k % len(OPERATORS)]}"></i>{escape(name)}</span>'
+        f'<span class="key"><i style="background:{operator_colour(k)}"></i>{escape(name)}</span>'
         for k, name in enumerate(names)
     )
     by_method: dict[str, list[SharePanel]] = {}
