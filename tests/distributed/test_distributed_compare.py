@@ -42,7 +42,7 @@ def test_rows_equal_those_of_one_machine(machines, tmp_path):
     problems = [*PROBLEMS, Problem.from_function(bowl, [(-5, 5)] * 3, name="bowl", optimum=0.0)]
     local = compare(methods, problems, out=tmp_path / "local", **SMALL)
     summary = compare(methods, problems, out=tmp_path / "cluster", cluster=machines.address, **SMALL)
-    assert (summary.ran, summary.failed, summary.where) == (local.ran, [], "2 nodes, 2 cores")
+    assert (summary.ran, summary.failed, summary.resources) == (local.ran, [], "2 nodes, 2 cores")
     assert len(rows(tmp_path / "local")) == 54
     assert rows(tmp_path / "cluster") == rows(tmp_path / "local")
     again = compare(methods, problems, out=tmp_path / "local", cluster=machines.address, **SMALL)
@@ -95,7 +95,7 @@ def test_a_node_killed_half_way_through(machines, tmp_path, monkeypatch):
     with machines.extra(num_cpus=2) as kill:
         done = 0
 
-        def begin(summary, evaluations):
+        def on_start(summary, evaluations):
             def tell(runs):
                 nonlocal done
                 done += len(runs)
@@ -105,7 +105,7 @@ def test_a_node_killed_half_way_through(machines, tmp_path, monkeypatch):
             return tell
 
         made = plan_experiment(what["methods"], what["problems"], runs=20, budget=300)
-        summary = run_experiment(made, tmp_path / "cluster", begin=begin, cluster=machines.address)
+        summary = run_experiment(made, tmp_path / "cluster", on_start=on_start, cluster=machines.address)
     assert (summary.ran, summary.failed) == (80, [])
     assert rows(tmp_path / "cluster") == rows(tmp_path / "local")
     parts = (tmp_path / "cluster" / "results").glob("part-*.parquet")
@@ -164,8 +164,8 @@ class Unsendable:
         return RandomSearch().run(problem, budget, rng)
 
 
-def test_what_cannot_travel_is_refused_before_the_first_run(machines, tmp_path):
-    with pytest.raises(ValueError, match=r"the method 'unsendable' cannot travel.*lock"):
+def test_what_cannot_be_sent_is_refused_before_the_first_run(machines, tmp_path):
+    with pytest.raises(ValueError, match=r"the method 'unsendable' cannot be sent.*lock"):
         compare(["de1", Unsendable()], PROBLEMS, out=tmp_path, cluster=machines.address, **SMALL)
     assert rows(tmp_path) == []
 

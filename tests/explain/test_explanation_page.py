@@ -3,10 +3,11 @@
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
+from markupsafe import escape
 from PIL import Image
 
 from deddqn.cli import main
@@ -21,10 +22,10 @@ from deddqn.explain import (
     write_page,
 )
 from deddqn.explain.explanation_tables import LONG, SHOWN
-from deddqn.policies import save_policy, save_softmax
+from deddqn.policies import save_softmax
 from deddqn.policies.softmax import weights_of
 from tests.explain.rigged import best_are_refined
-from tests.report import browser
+from tests.report import browser, hostile
 from tests.report.test_report import Balance
 
 SETTINGS = {"problems": ("cec2005:F1/d10", "cec2005:F6/d10"), "repeats": 6, "budget": 600, "population_size": 20}
@@ -109,7 +110,7 @@ def test_a_policy_without_values_says_what_cannot_be_shown(tmp_path):
     found = explain(Request(policy="pm-adapss", **{**SETTINGS, "repeats": 2}))
     assert found.importance == () and found.valued == "" and found.summaries[0].gaps is None
     text = write_page(found, tmp_path).read_text()
-    assert text.count("This cannot be shown: &#x27;pm-adapss&#x27; chooses by the rewards of its operators so far") == 2
+    assert text.count("This cannot be shown: &#39;pm-adapss&#39; chooses by the rewards of its operators so far") == 2
     assert "no difference can be significant" in text
     assert any(sentence.startswith("Not shown:") for sentence in findings(found))
 
@@ -132,12 +133,33 @@ def test_without_controls(tmp_path):
     assert "The controls were not run" in text and "--no-control" in text
 
 
-def test_names_cannot_put_markup_into_the_page(tmp_path):
-    rng = np.random.default_rng(0)
-    evil = "<script>alert(1)</script>"
-    save_policy(tmp_path / "p.safetensors", [rng.normal(size=(4, 99))], [np.zeros(4)], name=evil)
-    found = explain(Request(policy=str(tmp_path / "p.safetensors"), **{**SETTINGS, "repeats": 1}))
-    assert "<script>alert" not in write_page(found, tmp_path / "out").read_text()
+@pytest.mark.parametrize("name", hostile.NAMES)
+def test_names_cannot_put_markup_into_the_page(name, explained, tmp_path):
+    """Of policies, strategies and problems: a policy file and its folder come from elsewhere."""
+    named = replace(
+        explained,
+        policy=name,
+        source=name,
+        operators=(name, *explained.operators[1:]),
+        summaries=tuple(replace(summary, problem=name) for summary in explained.summaries),
+        comparisons=tuple(replace(c, policy=name) for c in explained.comparisons),
+        importance=tuple(replace(row, group=name, meaning=name) for row in explained.importance),
+        errors={method: dict.fromkeys([name], found["cec2005:F1/d10"]) for method, found in explained.errors.items()},
+        fixed_of={name: name},
+        fixed_overall=name,
+    )
+    named = replace(named, errors={**named.errors, name: named.errors["ddqn-r2"]}, comparisons=_about(named, name))
+    text = write_page(named, tmp_path / "out").read_text()
+    assert text.count(escape(name)) > 20
+    assert name not in text
+    assert hostile.injected(text) == []
+
+
+def _about(found, problem):
+    """The comparisons as if all had been made on this problem."""
+    return tuple(
+        replace(c, results=tuple(replace(row, problem=problem) for row in c.results)) for c in found.comparisons
+    )
 
 
 def test_runs_without_a_decision_can_be_explained(tmp_path):

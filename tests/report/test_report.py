@@ -1,20 +1,23 @@
 """The report: self-contained, complete, small; and alive in a real browser."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from markupsafe import escape
 from PIL import Image
 
 from deddqn.analysis.comparison import Analysis
 from deddqn.analysis.result_tables import ALL
-from deddqn.experiments import StoreError, compare
+from deddqn.experiments import Store, StoreError, compare, plan_experiment
+from deddqn.experiments.results import Run, failed, job_columns
 from deddqn.problems import Problem
 from deddqn.report import write_report
 from deddqn.report.figures import figures_of
 from deddqn.report.svg import Scale, fitting, tick_label
 from tests.experiments.methods_for_tests import PROBLEMS, Failing
-from tests.report import browser
+from tests.report import browser, hostile
 
 VOID = {"meta", "link", "br", "input", "path", "circle", "rect"}
 
@@ -80,7 +83,7 @@ def test_the_page_says_everything(page):
         "paper = initial population",
         "does not hold",
         "critical difference",
-        "As the paper&#x27;s Fig. 1",
+        "As the paper&#39;s Fig. 1",
         "Iman-Davenport",
     ):
         assert words in text, words
@@ -110,12 +113,26 @@ def test_a_small_comparison_with_failures_reports_them(tmp_path):
     assert (tmp_path / "report" / "figures" / "boxes.pdf").stat().st_size > 0
 
 
-def test_methods_cannot_put_markup_into_the_page(tmp_path):
-    class Evil(Failing):
-        name = "<script>alert(1)</script>"
-
-    compare([Evil(), "de1"], PROBLEMS[:1], runs=2, budget=150, out=tmp_path, workers=1)
-    assert "<script>alert" not in write_report(tmp_path, figures=False).read_text()
+@pytest.mark.parametrize("name", hostile.NAMES)
+def test_names_cannot_put_markup_into_the_page(name, tmp_path):
+    """Names of methods, problems and strategies, notes of runs and the folder come from elsewhere."""
+    problem = Problem.from_function(lambda x: float((x**2).sum()), [(-5, 5)] * 3, name=name)
+    plan = replace(plan_experiment(["de1", "random"], [problem], runs=2, budget=300).plan, methods=(name, "random"))
+    store = Store(tmp_path / "experiment")
+    store.create()
+    store.adopt(plan)
+    marks = [1, 100, 300]
+    chosen = {"operators": [name, "rand/1"], "strategy_counts": [50, 50, 20, 80]}
+    rows = [
+        Run(**job_columns(job), best_value=1.0, error=1.0, optimum=0.0, evaluations=300, checkpoints=marks)
+        for job in plan.jobs
+    ]
+    store.append([replace(row, best=[3.0, 2.0, 1.0], cpu_seconds=1.0, **chosen) for row in rows[1:]])
+    store.append([failed(plan.jobs[0], name, name)])
+    text = write_report(store.folder, figures=False, note=name, out=tmp_path / "report").read_text()
+    assert text.count(escape(name)) > 20
+    assert name not in text
+    assert hostile.injected(text) == []
 
 
 def test_nothing_to_report_says_so(tmp_path):

@@ -17,7 +17,7 @@ from deddqn.report.svg import Scale, drawing, fitting, horizontal_axis, path, te
 KINDS = {"landscape": "#2f6fb5", "history": "#3a8f5c", "input": "#2f6fb5", "all": "#8a93a3"}
 RESULTS = {"win": "#1a7f45", "loss": "#b3202f", "tie": "#8a93a3"}
 LINE = "#2457a6"
-FEW = 10  # decisions that a cell of a map must have to be drawn
+FEWEST = 10  # decisions that a cell of a map must have to be drawn
 
 
 def comparison_chart(comparison: ControlComparison) -> str:
@@ -108,8 +108,8 @@ def decision_map(
 ) -> str:
     """The map over progress (right) and stagnation (up): the most frequent strategy, or the share of one.
 
-    `cells` is (progress, stagnation, operators). Strong colour is a large share; cells with fewer than `FEW` decisions
-    stay empty. `rows` is how many rows of stagnation are drawn, by default those that the runs came to.
+    `cells` is (progress, stagnation, operators). Strong colour is a large share; cells with fewer than `FEWEST`
+    decisions stay empty. `rows` is how many rows of stagnation are drawn, by default those that the runs came to.
     """
     size, left = ((15, 9), 2) if small else ((30, 18), 62)
     rows = rows or rows_reached(cells)
@@ -118,7 +118,7 @@ def decision_map(
         _cell(cells[x, y], operators, op, left + size[0] * x, bottom - size[1] * (y + 1), size)
         for x in range(cells.shape[0])
         for y in range(rows)
-        if cells[x, y].sum() >= FEW
+        if cells[x, y].sum() >= FEWEST
     )
     if small:
         frame = f'<path class="axis" stroke-opacity=".4" d="M{left} 4V{bottom}H{width}"/>'
@@ -137,7 +137,7 @@ def decision_map(
 
 def rows_reached(cells: np.ndarray) -> int:
     """How many rows of stagnation the runs came to, at least four."""
-    used = np.flatnonzero((cells.sum(axis=2) >= FEW).any(axis=0))
+    used = np.flatnonzero((cells.sum(axis=2) >= FEWEST).any(axis=0))
     return max(4, int(used[-1]) + 1) if used.size else 4
 
 

@@ -109,7 +109,8 @@ def share_chart(panel: SharePanel) -> str:
         tip = (
             f"{name}: {100 * panel.shares[:, k].mean():.0f}% on the whole, {100 * panel.shares[-1, k]:.0f}% at the end"
         )
-        body += f'<path fill="{colour}" d="{path([*lower, *reversed(upper)], close=True)}"><title>{tip}</title></path>'
+        outline = path([*lower, *reversed(upper)], close=True)
+        body += f'<path fill="{colour}" d="{outline}"><title>{escape(tip)}</title></path>'
     body += text(left, bottom + 13, f"{first:.0f}", "tick") + text(width - 4, bottom + 13, f"{last:.0f}", "tick", "end")
     return drawing(
         width, height, body, f"Strategy shares of {method_title(panel.method)} on {short_problem(panel.problem)}"

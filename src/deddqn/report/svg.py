@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from markupsafe import Markup
+
 from deddqn.analysis.statistics import SOLVED
 
 FLOOR = 1e-9  # logarithmic axes show nothing below
@@ -109,9 +111,9 @@ def vertical_axis(scale: Scale, left: float, right: float, about: int = 5) -> st
     return "".join(parts)
 
 
-def drawing(width: float, height: float, body: str, label: str) -> str:
+def drawing(width: float, height: float, body: str, label: str) -> Markup:
     """A whole SVG that scales with the page."""
-    return (
+    return Markup(
         f'<svg viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(label, quote=True)}" '
         f'style="max-width:{width * 1.6:g}px">{body}</svg>'
     )
