@@ -2,20 +2,24 @@
 
 import re
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 from markupsafe import escape
 from PIL import Image
 
 from deddqn.analysis.comparison import Analysis
+from deddqn.analysis.curves import convergence_panels
 from deddqn.analysis.result_tables import ALL
 from deddqn.experiments import Store, StoreError, compare, plan_experiment
 from deddqn.experiments.results import Run, failed, job_columns
 from deddqn.problems import Problem
-from deddqn.report import write_report
-from deddqn.report.figures import figures_of
-from deddqn.report.svg import Scale, fitting, tick_label
+from deddqn.report import charts, write_report
+from deddqn.report.drawing import Area, Drawing, Group, Line, Text
+from deddqn.report.figures import Key, Sheet, sheets_of
+from deddqn.report.scales import Scale, fitting, tick_label
 from tests.experiments.methods_for_tests import PROBLEMS, Failing
 from tests.report import browser, hostile
 
@@ -33,8 +37,11 @@ def test_values_of_either_sign_are_shown_as_they_are(tmp_path):
     compare(["de1", "de2"], [problem], runs=2, budget=300, out=tmp_path)
     text = write_report(tmp_path, figures=False).read_text()
     assert re.search(r"\bnan\b", text) is None and "DE1: " in text
-    figure = figures_of(Analysis.of_folder(tmp_path))["convergence"]()
-    assert [axis.get_yscale() for axis in figure.axes] == ["linear"]
+    (panel,) = convergence_panels(Analysis.of_folder(tmp_path))
+    shapes = charts.curve_chart(panel, ("de1", "de2")).shapes
+    ticks = [float(shape.content) for shape in shapes if isinstance(shape, Text) and shape.anchor == "end"]
+    assert len(ticks) > 2 and np.diff(ticks, n=2) == pytest.approx(0.0)  # a linear axis
+    assert min(ticks) < 0.0
 
 
 class Balance(HTMLParser):
@@ -98,11 +105,37 @@ def test_tables_lie_beside_the_page(page):
 
 
 def test_figures_can_be_drawn(paper_folder, tmp_path):
-    drawn = figures_of(Analysis.of_folder(paper_folder))
-    assert set(drawn) == {"boxes-fig1", "boxes", "convergence", "ecdf", "strategies", "ranks", "cost"}
+    sheets = sheets_of(Analysis.of_folder(paper_folder))
+    assert set(sheets) == {"boxes-fig1", "boxes", "convergence", "ecdf", "strategies", "ranks", "cost"}
     for name in ("boxes-fig1", "ranks"):
-        drawn[name]().savefig(tmp_path / f"{name}.png")
+        sheets[name].draw().savefig(tmp_path / f"{name}.png")
         assert Image.open(tmp_path / f"{name}.png").width > 400
+
+
+def test_figures_and_pages_say_the_same(paper_folder):
+    """Both come from one drawing: the words of a figure are those of its drawings, its captions and its legend."""
+    for name in ("boxes-fig1", "convergence", "ranks", "cost"):
+        sheet = sheets_of(Analysis.of_folder(paper_folder))[name]
+        page = [text for _, drawing in sheet.panels for text in re.findall(r"<text[^>]*>([^<]*)<", drawing.__html__())]
+        others = [*(caption for caption, _ in sheet.panels), *(key.name for key in sheet.legend)]
+        found = [text.get_text() for text in sheet.draw().axes[0].texts]
+        assert sorted(found) == sorted([*map(unescape, page), *others])
+
+
+def test_a_drawing_by_hand():
+    line = Line([(1, 2), (3, 4)], "#112233", width=2, dash="5 3", kind="line")
+    band = Area([(0, 0), (1, 0), (1, 1)], "#445566", hidden=True)
+    drawing = Drawing(10, 20, [Group([band, line], "a < b", "m&m"), Text(1, 2, "$x$ & y", "end")], 'a "chart"')
+    assert drawing.__html__() == (
+        '<svg viewBox="0 0 10 20" role="img" aria-label="a &quot;chart&quot;" style="max-width:16px">'
+        '<g class="s" data-m="m&amp;m"><title>a &lt; b</title>'
+        '<path class="band" fill="#445566" d="M0.0 0.0L1.0 0.0L1.0 1.0Z"/>'
+        '<path class="line" stroke="#112233" stroke-width="2" stroke-dasharray="5 3" d="M1.0 2.0L3.0 4.0"/></g>'
+        '<text x="1.0" y="2.0" class="tick" text-anchor="end">$x$ &amp; y</text></svg>'
+    )
+    axes = Sheet([("", drawing)], columns=1, legend=[Key("one", "#112233")]).draw().axes[0]
+    assert len(axes.patches) == 2  # the line and the swatch; the band is for the page
+    assert "$x$ & y" in [text.get_text() for text in axes.texts]
 
 
 def test_a_small_comparison_with_failures_reports_them(tmp_path):

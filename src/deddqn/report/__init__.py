@@ -34,7 +34,7 @@ def write_report(
 
     Parameters
     ----------
-    figures : also draw PDF and PNG figures with matplotlib; the page has its own drawings.
+    figures : also write the charts of the page as PDF and PNG, which takes matplotlib.
     methods : only these (ranks depend on who takes part); all by default.
     control : who is tested against all others; the paper's control or the best by default.
     note : what readers should know about the comparison; stands under the title of the page.
