@@ -17,12 +17,12 @@ from deddqn.analysis.curves import (
     share_panel,
     share_panels,
 )
-from deddqn.analysis.paper import table_3
+from deddqn.analysis.paper_tables import table_3
 from deddqn.analysis.reproduction import INITIAL, REPRODUCED, cell_verdicts, initial_best, verdict_counts
 from deddqn.analysis.result_tables import ALL
 from deddqn.analysis.tables import Column, Table, number, p_value, to_csv, to_latex, to_markdown, without_empty
-from deddqn.experiments import Store, compare, experiment
-from deddqn.experiments.results import Run, place_of, to_table
+from deddqn.experiments import Store, compare, plan_experiment
+from deddqn.experiments.results import Run, job_columns, to_table
 from tests.experiments.methods_for_tests import PROBLEMS, paper_experiment
 
 
@@ -33,13 +33,13 @@ def analysis(paper_folder):
 
 def tiny(values, *, optimum=0.0, marks=(1, 100, 200), counts=None, budget=200):
     """An analysis of hand-made runs: ``values[method]`` is a list of best-so-far lists."""
-    plan = experiment(list(values), PROBLEMS[:1], runs=len(next(iter(values.values()))), budget=budget).plan
+    plan = plan_experiment(list(values), PROBLEMS[:1], runs=len(next(iter(values.values()))), budget=budget).plan
     runs = []
     for job in plan.jobs:
         best = values[job.method][job.repeat]
         runs.append(
             Run(
-                **place_of(job),
+                **job_columns(job),
                 best_value=best[-1],
                 optimum=optimum,
                 error=best[-1] - optimum,
@@ -173,7 +173,7 @@ def test_values_of_a_problem_without_a_known_optimum_are_ranked_as_they_are():
 
 
 def test_an_experiment_without_runs_says_so(tmp_path):
-    plan = experiment(["de1"], PROBLEMS, runs=1).plan
+    plan = plan_experiment(["de1"], PROBLEMS, runs=1).plan
     with pytest.raises(ValueError, match="has no finished runs yet"):
         Analysis(plan, Store(tmp_path).read())
 

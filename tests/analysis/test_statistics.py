@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deddqn.analysis.paper import CONTROL, MISPRINT, paper_friedman, recompute_li, recompute_ranks, table_3
+from deddqn.analysis.paper_tables import CONTROL, MISPRINT, paper_friedman, recompute_li, recompute_ranks, table_3
 from deddqn.analysis.statistics import (
     Samples,
     a12,

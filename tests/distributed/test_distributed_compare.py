@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from numba import njit
 
-from deddqn.experiments import compare, experiment, run_experiment
+from deddqn.experiments import compare, plan_experiment, run_experiment
 from deddqn.experiments.runner import tasks_of
 from deddqn.policies import load_policy, network_policy, save_policy
 from deddqn.problems import Problem, get
@@ -41,8 +41,8 @@ def test_rows_equal_those_of_one_machine(machines, tmp_path):
     methods = ["random", "de1", "pm-adapss", "scipy-de", RandomSearch(), network_file(tmp_path / "p.safetensors")]
     problems = [*PROBLEMS, Problem.from_function(bowl, [(-5, 5)] * 3, name="bowl", optimum=0.0)]
     local = compare(methods, problems, out=tmp_path / "local", **SMALL)
-    outcome = compare(methods, problems, out=tmp_path / "cluster", cluster=machines.address, **SMALL)
-    assert (outcome.ran, outcome.failed, outcome.where) == (local.ran, [], "2 nodes, 2 cores")
+    summary = compare(methods, problems, out=tmp_path / "cluster", cluster=machines.address, **SMALL)
+    assert (summary.ran, summary.failed, summary.resources) == (local.ran, [], "2 nodes, 2 cores")
     assert len(rows(tmp_path / "local")) == 54
     assert rows(tmp_path / "cluster") == rows(tmp_path / "local")
     again = compare(methods, problems, out=tmp_path / "local", cluster=machines.address, **SMALL)
@@ -89,13 +89,13 @@ for folder, cluster in ((sys.argv[1], None), (sys.argv[2], sys.argv[3])):
 
 def test_a_node_killed_half_way_through(machines, tmp_path, monkeypatch):
     """Nothing is missing and nothing is there twice."""
-    monkeypatch.setattr("deddqn.experiments.runner.METHOD_CHUNK", 1200)
+    monkeypatch.setattr("deddqn.experiments.runner.PYTHON_CHUNK", 1200)
     what = {"methods": [Slow(), "de1"], "problems": PROBLEMS, "runs": 20, "budget": 300}
     compare(**what, out=tmp_path / "local")
     with machines.extra(num_cpus=2) as kill:
         done = 0
 
-        def begin(outcome, evaluations):
+        def on_start(summary, evaluations):
             def tell(runs):
                 nonlocal done
                 done += len(runs)
@@ -104,9 +104,9 @@ def test_a_node_killed_half_way_through(machines, tmp_path, monkeypatch):
 
             return tell
 
-        made = experiment(what["methods"], what["problems"], runs=20, budget=300)
-        outcome = run_experiment(made, tmp_path / "cluster", begin=begin, cluster=machines.address)
-    assert (outcome.ran, outcome.failed) == (80, [])
+        made = plan_experiment(what["methods"], what["problems"], runs=20, budget=300)
+        summary = run_experiment(made, tmp_path / "cluster", on_start=on_start, cluster=machines.address)
+    assert (summary.ran, summary.failed) == (80, [])
     assert rows(tmp_path / "cluster") == rows(tmp_path / "local")
     parts = (tmp_path / "cluster" / "results").glob("part-*.parquet")
     stored = [key for path in parts for key in pq.read_table(path, columns=["key"])["key"].to_pylist()]
@@ -115,12 +115,12 @@ def test_a_node_killed_half_way_through(machines, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_run_that_kills_its_process_fails_alone(machines, tmp_path):
-    outcome = compare([Dying()], PROBLEMS[1:], runs=4, budget=50, out=tmp_path / "cluster", cluster=machines.address)
+    summary = compare([Dying()], PROBLEMS[1:], runs=4, budget=50, out=tmp_path / "cluster", cluster=machines.address)
     local = compare([Dying()], PROBLEMS[1:], runs=4, budget=50, out=tmp_path / "local")
-    assert outcome.ran == 4
-    assert len(outcome.failed) == 1
-    assert {run.repeat for run in outcome.failed} == {run.repeat for run in local.failed}
-    assert {run.note for run in outcome.failed} == {"the process that ran it died"}
+    assert summary.ran == 4
+    assert len(summary.failed) == 1
+    assert {run.repeat for run in summary.failed} == {run.repeat for run in local.failed}
+    assert {run.note for run in summary.failed} == {"the process that ran it died"}
 
 
 DRIVER = """
@@ -128,7 +128,7 @@ import sys
 from deddqn.experiments import compare, runner
 from tests.experiments.methods_for_tests import PROBLEMS, Slow
 
-runner.METHOD_CHUNK = 600
+runner.PYTHON_CHUNK = 600
 compare([Slow(), "de1"], PROBLEMS, runs=12, budget=300, out=sys.argv[1], cluster=sys.argv[2])
 """
 
@@ -146,8 +146,8 @@ def test_a_killed_driver_goes_on_where_it_stopped(machines, tmp_path):
     stored = len(rows(folder))
     assert 0 < stored < 48
     what = {"methods": [Slow(), "de1"], "problems": PROBLEMS, "runs": 12, "budget": 300}
-    outcome = compare(**what, out=folder, cluster=machines.address)
-    assert (outcome.skipped, outcome.ran) == (stored, 48 - stored)
+    summary = compare(**what, out=folder, cluster=machines.address)
+    assert (summary.skipped, summary.ran) == (stored, 48 - stored)
     compare(**what, out=tmp_path / "local")
     assert rows(folder) == rows(tmp_path / "local")
 
@@ -164,13 +164,13 @@ class Unsendable:
         return RandomSearch().run(problem, budget, rng)
 
 
-def test_what_cannot_travel_is_refused_before_the_first_run(machines, tmp_path):
-    with pytest.raises(ValueError, match=r"the method 'unsendable' cannot travel.*lock"):
+def test_what_cannot_be_sent_is_refused_before_the_first_run(machines, tmp_path):
+    with pytest.raises(ValueError, match=r"the method 'unsendable' cannot be sent.*lock"):
         compare(["de1", Unsendable()], PROBLEMS, out=tmp_path, cluster=machines.address, **SMALL)
     assert rows(tmp_path) == []
 
 
-def test_parcels_hold_what_they_should():
+def test_payloads_hold_what_they_should():
     pytest.importorskip("ray")
     from deddqn.distributed.serialization import pack, unpack
 
@@ -182,6 +182,6 @@ def test_parcels_hold_what_they_should():
     again = unpack(pack(policy, "a policy"))
     assert again.kernels == policy.kernels, "the very kernels, not copies that compile anew"
     assert np.array_equal(again.setup, policy.setup)
-    what = experiment([network_policy([np.zeros((4, 99), np.float32)], [np.zeros(4, np.float32)])], PROBLEMS)
-    task = next(iter(tasks_of(what, what.plan.jobs)))
+    planned = plan_experiment([network_policy([np.zeros((4, 99), np.float32)], [np.zeros(4, np.float32)])], PROBLEMS)
+    task = next(iter(tasks_of(planned, planned.plan.jobs)))
     assert unpack(pack(task.method, "a method")).memory_size(4, 100) == task.method.memory_size(4, 100)

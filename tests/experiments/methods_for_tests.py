@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from deddqn.analysis.paper import table_3
+from deddqn.analysis.paper_tables import table_3
 from deddqn.baselines import BudgetedObjective, Trajectory, checkpoints
-from deddqn.experiments import experiment
+from deddqn.experiments import plan_experiment
 from deddqn.experiments.methods import PAPER_METHODS
-from deddqn.experiments.results import UNREPEATABLE, Run, place_of
+from deddqn.experiments.results import UNREPEATABLE, Run, job_columns
 from deddqn.experiments.store import Store
 
 PROBLEMS = ("cec2005:F1/d10", "cec2005:F6/d10")
@@ -112,7 +112,9 @@ def paper_experiment(folder: Path, *, learned: bool = True) -> None:
     the initial population; here they end at half of what DE-DDQN2 has.
     """
     rng = np.random.default_rng(11)
-    made = experiment(["random", "de1", "de2", "de3", "de4", "pm-adapss", "f-auc", "rec-pm"], ["cec2005-test"]).plan
+    made = plan_experiment(
+        ["random", "de1", "de2", "de3", "de4", "pm-adapss", "f-auc", "rec-pm"], ["cec2005-test"]
+    ).plan
     names = PAPER_METHODS if learned else PAPER_METHODS[:10]
     plan = replace(made, methods=names, fingerprints=("x",) * len(names), preset="paper")
     store = Store(folder)
@@ -135,7 +137,7 @@ def paper_experiment(folder: Path, *, learned: bool = True) -> None:
         counts = rng.multinomial(100, [0.1, 0.2, 0.3, 0.4], 99).ravel().tolist() if chooses else []
         runs.append(
             Run(
-                **place_of(job),
+                **job_columns(job),
                 best_value=final,
                 optimum=0.0,
                 error=final,

@@ -29,7 +29,7 @@ def test_compare_export_report(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["compare", "--out", "x"], "say who and where"),
+        (["compare", "--out", "x"], "name methods and problems"),
         (["compare", "--out", "x", "--preset", "paper", "--methods", "de1"], "brings its own methods"),
         (["compare", "--out", "x", "--methods", "dee1", "--problems", "cec2005-test"], "did you mean 'de1'?"),
         (["compare", "--out", "x", "--methods", "de1", "--problems", "cec205-test"], "did you mean 'cec2005-test'?"),

@@ -64,7 +64,7 @@ def parts(folder: Path) -> list[Path]:
 
 
 def test_killed_at_any_moment_the_rest_runs_next_time(tmp_path, monkeypatch):
-    monkeypatch.setattr("deddqn.experiments.runner.METHOD_CHUNK", 400)
+    monkeypatch.setattr("deddqn.experiments.runner.PYTHON_CHUNK", 400)
     folder, whole = tmp_path / "killed", tmp_path / "whole"
     moments = random.Random(7)
     stored = 0
@@ -90,13 +90,13 @@ def test_killed_at_any_moment_the_rest_runs_next_time(tmp_path, monkeypatch):
     assert not list(folder.rglob("*.tmp"))
 
 
-def test_a_second_process_is_refused_and_helpers_end_with_their_driver(tmp_path):
+def test_a_second_process_is_refused_and_workers_end_with_their_driver(tmp_path):
     process = start("never", tmp_path)
     try:
         deadline = time.monotonic() + 60
-        while not (helpers := psutil.Process(process.pid).children(recursive=True)) and time.monotonic() < deadline:
+        while not (workers := psutil.Process(process.pid).children(recursive=True)) and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert helpers
+        assert workers
         try:
             compare(**WHAT, out=tmp_path)
         except StoreError as error:
@@ -106,5 +106,5 @@ def test_a_second_process_is_refused_and_helpers_end_with_their_driver(tmp_path)
     finally:
         process.kill()
         process.wait(timeout=60)
-    _, alive = psutil.wait_procs(helpers, timeout=20)
+    _, alive = psutil.wait_procs(workers, timeout=20)
     assert not alive

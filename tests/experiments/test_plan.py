@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from deddqn.experiments import Job, Plan, experiment, preset
-from deddqn.experiments.methods import PAPER_METHODS, enter
+from deddqn.experiments import Job, Plan, plan_experiment, preset
+from deddqn.experiments.methods import PAPER_METHODS, method_spec
 from deddqn.policies import mixture
 from deddqn.problems import Problem
 from tests.experiments.methods_for_tests import PROBLEMS, RandomSearch
@@ -31,13 +31,13 @@ def test_a_key_never_changes():
 
 
 def test_other_weights_make_another_job():
-    first, second = enter(mixture([0.5, 0.2, 0.2, 0.1])), enter(mixture([0.4, 0.3, 0.2, 0.1]))
+    first, second = method_spec(mixture([0.5, 0.2, 0.2, 0.1])), method_spec(mixture([0.4, 0.3, 0.2, 0.1]))
     assert first.fingerprint != second.fingerprint
-    assert enter(mixture([0.5, 0.2, 0.2, 0.1])).fingerprint == first.fingerprint
+    assert method_spec(mixture([0.5, 0.2, 0.2, 0.1])).fingerprint == first.fingerprint
 
 
 def test_jobs_are_all_combinations():
-    plan = experiment(["de1", RandomSearch()], PROBLEMS, runs=3, budget=500).plan
+    plan = plan_experiment(["de1", RandomSearch()], PROBLEMS, runs=3, budget=500).plan
     assert len(plan.jobs) == 2 * 2 * 3
     assert len({job.key for job in plan.jobs}) == 12
     assert Plan.from_json(plan.to_json()) == plan
@@ -46,7 +46,7 @@ def test_jobs_are_all_combinations():
 
 def test_suites_and_problems_mix_and_repeat_once():
     own = Problem.from_function(lambda x: float(np.sum(x)), [(0, 1)] * 2, name="mine")
-    plan = experiment(["de1"], ["cec2005-test", "cec2005:F3/d10", own], runs=1).plan
+    plan = plan_experiment(["de1"], ["cec2005-test", "cec2005:F3/d10", own], runs=1).plan
     assert len(plan.problems) == 11
     assert plan.problems[-1] == "mine"
 
@@ -69,12 +69,12 @@ def test_suites_and_problems_mix_and_repeat_once():
 )
 def test_bad_plans_say_what_is_wrong(methods, problems, changes, message):
     with pytest.raises((ValueError, KeyError), match=re.escape(message)):
-        experiment(methods, problems, **changes)
+        plan_experiment(methods, problems, **changes)
 
 
 def test_differences_are_said_in_words():
-    mine = experiment(["de1", "de2"], PROBLEMS, runs=3, budget=500).plan
-    theirs = experiment(["de1", "de3"], PROBLEMS[:1], runs=4, budget=600, seed=1).plan
+    mine = plan_experiment(["de1", "de2"], PROBLEMS, runs=3, budget=500).plan
+    theirs = plan_experiment(["de1", "de3"], PROBLEMS[:1], runs=4, budget=600, seed=1).plan
     said = "; ".join(mine.differences(theirs))
     for part in ("runs: 3 wanted, 4 in the folder", "budget: 500 wanted, 600", "seed: 0 wanted, 1", "de2", "de3", "F6"):
         assert part in said
@@ -82,14 +82,14 @@ def test_differences_are_said_in_words():
 
 
 def test_a_plan_grows_only_by_methods_problems_and_runs():
-    mine = experiment(["de1", "de2"], PROBLEMS, runs=3, budget=500).plan
-    theirs = experiment(["de3"], PROBLEMS[:1], runs=4, budget=500).plan
+    mine = plan_experiment(["de1", "de2"], PROBLEMS, runs=3, budget=500).plan
+    theirs = plan_experiment(["de3"], PROBLEMS[:1], runs=4, budget=500).plan
     grown = mine.extended(theirs)
     assert set(grown.methods) == {"de1", "de2", "de3"}
     assert grown.runs == 4
     assert {job.key for job in mine.jobs} | {job.key for job in theirs.jobs} <= {job.key for job in grown.jobs}
     with pytest.raises(ValueError, match="budget: 500 wanted, 600"):
-        mine.extended(experiment(["de1"], PROBLEMS, budget=600).plan)
+        mine.extended(plan_experiment(["de1"], PROBLEMS, budget=600).plan)
 
 
 def test_the_paper_preset_is_its_section_5():

@@ -6,8 +6,8 @@ import pytest
 from deddqn import RunSpec, VectorizedRuns, load_policy
 from deddqn.baselines import checkpoints
 from deddqn.de import EXTENDED, DEConfig
-from deddqn.experiments import Store, compare, experiment, run_experiment
-from deddqn.experiments.jobs import generator_at
+from deddqn.experiments import Store, compare, plan_experiment, run_experiment
+from deddqn.experiments.jobs import run_generator
 from deddqn.experiments.methods import policy_fingerprint
 from deddqn.experiments.runner import tasks_of
 from deddqn.policies import mixture, softmax_policy
@@ -27,10 +27,10 @@ from tests.experiments.methods_for_tests import (
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("finished")
-    outcome = compare(["random", "de1", "de3", RandomSearch()], PROBLEMS, runs=3, budget=730, out=folder, workers=2)
-    assert (outcome.planned, outcome.skipped, outcome.ran) == (24, 0, 24)
-    assert not outcome.failed
-    assert not outcome.flagged
+    summary = compare(["random", "de1", "de3", RandomSearch()], PROBLEMS, runs=3, budget=730, out=folder, workers=2)
+    assert (summary.planned, summary.skipped, summary.ran) == (24, 0, 24)
+    assert not summary.failed
+    assert not summary.flagged
     return folder
 
 
@@ -81,21 +81,21 @@ def test_a_method_gets_a_generator_of_its_place(finished):
     frame = Store(finished).read()
     row = frame[(frame.method == "random-search") & (frame.problem == PROBLEMS[0]) & (frame.repeat == 1)].iloc[0]
     problem = get(PROBLEMS[0])
-    again = RandomSearch().run(problem, 730, generator_at(0, problem, 1))
+    again = RandomSearch().run(problem, 730, run_generator(0, problem, 1))
     assert row.best_value == again.best_value
     assert row.best.tolist() == again.best.tolist()
 
 
 def test_workers_and_chunks_change_nothing(finished, tmp_path, monkeypatch):
-    monkeypatch.setattr("deddqn.experiments.runner.LANES_CHUNK", 730)
+    monkeypatch.setattr("deddqn.experiments.runner.COMPILED_CHUNK", 730)
     compare(["random", "de1", "de3", RandomSearch()], PROBLEMS, runs=3, budget=730, out=tmp_path, workers=1)
     assert rows(tmp_path) == rows(finished)
 
 
 def test_done_jobs_are_skipped(finished):
     before = sorted(path.name for path in (finished / "results").iterdir())
-    outcome = compare(["random", "de1", "de3", RandomSearch()], PROBLEMS, runs=3, budget=730, out=finished)
-    assert (outcome.skipped, outcome.ran) == (24, 0)
+    summary = compare(["random", "de1", "de3", RandomSearch()], PROBLEMS, runs=3, budget=730, out=finished)
+    assert (summary.skipped, summary.ran) == (24, 0)
     assert sorted(path.name for path in (finished / "results").iterdir()) == before
 
 
@@ -104,30 +104,30 @@ def test_a_lost_file_is_run_again(finished, tmp_path):
     expected = rows(tmp_path)
     file = sorted((tmp_path / "results").iterdir())[0]
     file.write_bytes(file.read_bytes()[:-20])
-    outcome = compare(["random", "de1"], PROBLEMS, runs=2, budget=300, out=tmp_path)
-    assert outcome.ran == 2
-    assert file.name in outcome.notices[0]
-    assert "set aside" in outcome.notices[0]
+    summary = compare(["random", "de1"], PROBLEMS, runs=2, budget=300, out=tmp_path)
+    assert summary.ran == 2
+    assert file.name in summary.notices[0]
+    assert "set aside" in summary.notices[0]
     assert rows(tmp_path) == expected
 
 
 def test_a_failure_is_a_row_and_stops_nothing(tmp_path):
-    outcome = compare([Failing(), "de1"], PROBLEMS, runs=2, budget=300, out=tmp_path, workers=1)
-    assert (outcome.ran, len(outcome.failed)) == (8, 2)
+    summary = compare([Failing(), "de1"], PROBLEMS, runs=2, budget=300, out=tmp_path, workers=1)
+    assert (summary.ran, len(summary.failed)) == (8, 2)
     bad = [row for row in rows(tmp_path) if row["status"] == "failed"]
     assert [row["problem"] for row in bad] == [PROBLEMS[1]] * 2
     assert bad[0]["note"] == "ArithmeticError: I cannot do this one"
     assert "in run" in Store(tmp_path).read().set_index("key").loc[bad[0]["key"], "traceback"]
-    what = experiment([Failing(), "de1"], PROBLEMS, runs=2, budget=300)
-    assert run_experiment(what, tmp_path).ran == 0
-    assert run_experiment(what, tmp_path, retry_failed=True, workers=1).ran == 2
+    planned = plan_experiment([Failing(), "de1"], PROBLEMS, runs=2, budget=300)
+    assert run_experiment(planned, tmp_path).ran == 0
+    assert run_experiment(planned, tmp_path, retry_failed=True, workers=1).ran == 2
 
 
 def test_what_a_method_says_is_checked(tmp_path):
     methods = [Overrunning(), Lying(), NotANumber()]
-    outcome = compare(methods, PROBLEMS[:1], runs=1, budget=50, out=tmp_path, workers=1)
+    summary = compare(methods, PROBLEMS[:1], runs=1, budget=50, out=tmp_path, workers=1)
     found = {row["method"]: row for row in rows(tmp_path)}
-    assert len(outcome.flagged) == 3
+    assert len(summary.flagged) == 3
     assert found["overrunning"]["note"] == "it overran its budget: 151 evaluations of 50"
     assert found["overrunning"]["error"] > 1.0
     assert max(found["overrunning"]["checkpoints"]) == 50
@@ -137,13 +137,13 @@ def test_what_a_method_says_is_checked(tmp_path):
     assert np.isnan(found["not-a-number"]["error"])
 
 
-def test_a_dead_helper_takes_only_its_own_jobs(tmp_path):
-    outcome = compare([Dying(), RandomSearch()], PROBLEMS[:1], runs=4, budget=50, out=tmp_path, workers=2)
-    died = {row.repeat for row in outcome.failed}
-    expected = {r for r in range(4) if generator_at(0, get(PROBLEMS[0]), r).random() < 0.3}
+def test_a_dead_worker_takes_only_its_own_jobs(tmp_path):
+    summary = compare([Dying(), RandomSearch()], PROBLEMS[:1], runs=4, budget=50, out=tmp_path, workers=2)
+    died = {row.repeat for row in summary.failed}
+    expected = {r for r in range(4) if run_generator(0, get(PROBLEMS[0]), r).random() < 0.3}
     assert died == expected
     assert 0 < len(died) < 4
-    assert all(row.note == "the process that ran it died" for row in outcome.failed)
+    assert all(row.note == "the process that ran it died" for row in summary.failed)
     assert sum(row["status"] == "ok" for row in rows(tmp_path)) == 8 - len(died)
 
 
@@ -154,8 +154,8 @@ def test_own_policies_problems_and_methods_mix(tmp_path):
     sphere = Problem.from_function(lambda x: float(np.sum(x * x)), [(-1, 1)] * 4, name="sphere", optimum=0.0)
     unknown = Problem.from_function(lambda x: float(np.sum(x)) - 7.0, [(-1, 1)] * 3, name="no-optimum")
     methods = [mixture([0.1, 0.2, 0.3, 0.4]), Local(), "de1"]
-    outcome = compare(methods, [sphere, unknown, PROBLEMS[0]], runs=2, budget=250, out=tmp_path)
-    assert (outcome.ran, outcome.failed, outcome.flagged) == (18, [], [])
+    summary = compare(methods, [sphere, unknown, PROBLEMS[0]], runs=2, budget=250, out=tmp_path)
+    assert (summary.ran, summary.failed, summary.flagged) == (18, [], [])
     found = rows(tmp_path)
     assert {row["method"] for row in found} == {"mixture:0.1,0.2,0.3,0.4", "local", "de1"}
     assert all(np.isnan(row["error"]) == (row["problem"] == "no-optimum") for row in found)
@@ -171,14 +171,14 @@ def test_an_objective_that_raises_fails_alone(tmp_path):
         return float(np.sum(x))
 
     problem = Problem.from_function(fragile, [(-1, 1)] * 3, name="fragile")
-    outcome = compare(["de1"], [problem], runs=3, budget=200, out=tmp_path, workers=1)
-    assert outcome.ran == 3  # the chunk failed once; alone, every run went through
-    assert not outcome.failed
+    summary = compare(["de1"], [problem], runs=3, budget=200, out=tmp_path, workers=1)
+    assert summary.ran == 3  # the chunk failed once; alone, every run went through
+    assert not summary.failed
 
 
 def test_methods_in_python_come_first_and_chunks_are_small():
-    what = experiment(["de1", RandomSearch()], PROBLEMS, runs=25, budget=10_000)
-    tasks = list(tasks_of(what, what.plan.jobs))
+    planned = plan_experiment(["de1", RandomSearch()], PROBLEMS, runs=25, budget=10_000)
+    tasks = list(tasks_of(planned, planned.plan.jobs))
     assert [task.in_process for task in tasks] == [True] * 10 + [False] * 2
     assert {len(task.jobs) for task in tasks} == {5, 25}
 

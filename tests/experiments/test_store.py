@@ -5,16 +5,16 @@ import os
 
 import pytest
 
-from deddqn.experiments import Store, StoreError, compare, experiment
+from deddqn.experiments import Store, StoreError, compare, plan_experiment
 from deddqn.experiments.lock import sole_use
 from deddqn.experiments.plan import Job
-from deddqn.experiments.results import Run, failed, place_of
+from deddqn.experiments.results import Run, failed, job_columns
 from tests.experiments.methods_for_tests import PROBLEMS, rows
 
 
 def run_of(repeat: int, **changes) -> Run:
     job = Job("m", "p", repeat, 100, (("seed", 0),))
-    return Run(**place_of(job), best_value=1.0, error=0.5, checkpoints=[1, 100], best=[2.0, 1.0], **changes)
+    return Run(**job_columns(job), best_value=1.0, error=0.5, checkpoints=[1, 100], best=[2.0, 1.0], **changes)
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_a_folder_of_another_plan_is_refused_and_can_be_extended(tmp_path):
     with pytest.raises(StoreError, match="belongs to another plan; methods: not in the folder de2; only in the folder"):
         compare(["de2"], PROBLEMS[:1], runs=2, budget=200, out=tmp_path)
     assert rows(tmp_path) == before
-    run_experiment(experiment(["de2"], PROBLEMS[:1], runs=3, budget=200), tmp_path, extend=True)
+    run_experiment(plan_experiment(["de2"], PROBLEMS[:1], runs=3, budget=200), tmp_path, extend=True)
     assert sorted((r["method"], r["repeat"]) for r in rows(tmp_path)) == [
         ("de1", 0), ("de1", 1), ("de2", 0), ("de2", 1), ("de2", 2)
     ]  # fmt: skip

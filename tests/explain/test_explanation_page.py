@@ -3,10 +3,11 @@
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
+from markupsafe import escape
 from PIL import Image
 
 from deddqn.cli import main
@@ -21,10 +22,10 @@ from deddqn.explain import (
     write_page,
 )
 from deddqn.explain.explanation_tables import LONG, SHOWN
-from deddqn.policies import save_policy, save_softmax
+from deddqn.policies import save_softmax
 from deddqn.policies.softmax import weights_of
 from tests.explain.rigged import best_are_refined
-from tests.report import browser
+from tests.report import browser, hostile
 from tests.report.test_report import Balance
 
 SETTINGS = {"problems": ("cec2005:F1/d10", "cec2005:F6/d10"), "repeats": 6, "budget": 600, "population_size": 20}
@@ -45,7 +46,7 @@ def test_progress_is_told_step_by_step():
     request, told = Request(policy="softmax", **{**SETTINGS, "repeats": 1}), []
     explain(request, told.append)
     assert len(told) == request.steps == 2 * (1 + 1 + 4 + 3)
-    assert "own shares of searched on cec2005:F6/d10" in told
+    assert "own shares of softmax on cec2005:F6/d10" in told
 
 
 def test_the_data_come_back_as_they_were(explained, tmp_path):
@@ -107,9 +108,9 @@ def test_the_guide_names_the_files_of_all_tables(explained):
 
 def test_a_policy_without_values_says_what_cannot_be_shown(tmp_path):
     found = explain(Request(policy="pm-adapss", **{**SETTINGS, "repeats": 2}))
-    assert found.importance == () and found.valued == "" and found.pictures[0].gaps is None
+    assert found.importance == () and found.valued == "" and found.summaries[0].gaps is None
     text = write_page(found, tmp_path).read_text()
-    assert text.count("This cannot be shown: &#x27;pm-adapss&#x27; chooses by what its own moves have earned") == 2
+    assert text.count("This cannot be shown: &#39;pm-adapss&#39; chooses by the rewards of its operators so far") == 2
     assert "no difference can be significant" in text
     assert any(sentence.startswith("Not shown:") for sentence in findings(found))
 
@@ -121,23 +122,44 @@ def test_a_policy_file_of_another_portfolio(tmp_path):
     assert found.operators == ("rand-to-best/2", "curr-to-rand/1")
     changed = {row.group: row.changed for row in found.importance}
     assert changed["rank"] > 0.1 and changed["success"] == changed["dimension"] == 0.0
-    assert found.contests[0].tally.wins == 2
+    assert found.comparisons[0].tally.wins == 2
     assert "The state matters on 2 of 2 problems" in findings(found)[0]
 
 
 def test_without_controls(tmp_path):
     found = explain(Request(policy="softmax", control=False, **SETTINGS))
-    assert found.contests == ()
+    assert found.comparisons == ()
     text = write_page(found, tmp_path).read_text()
-    assert "The controls were not played" in text and "--no-control" in text
+    assert "The controls were not run" in text and "--no-control" in text
 
 
-def test_names_cannot_put_markup_into_the_page(tmp_path):
-    rng = np.random.default_rng(0)
-    evil = "<script>alert(1)</script>"
-    save_policy(tmp_path / "p.safetensors", [rng.normal(size=(4, 99))], [np.zeros(4)], name=evil)
-    found = explain(Request(policy=str(tmp_path / "p.safetensors"), **{**SETTINGS, "repeats": 1}))
-    assert "<script>alert" not in write_page(found, tmp_path / "out").read_text()
+@pytest.mark.parametrize("name", hostile.NAMES)
+def test_names_cannot_put_markup_into_the_page(name, explained, tmp_path):
+    """Of policies, strategies and problems: a policy file and its folder come from elsewhere."""
+    named = replace(
+        explained,
+        policy=name,
+        source=name,
+        operators=(name, *explained.operators[1:]),
+        summaries=tuple(replace(summary, problem=name) for summary in explained.summaries),
+        comparisons=tuple(replace(c, policy=name) for c in explained.comparisons),
+        importance=tuple(replace(row, group=name, meaning=name) for row in explained.importance),
+        errors={method: dict.fromkeys([name], found["cec2005:F1/d10"]) for method, found in explained.errors.items()},
+        fixed_of={name: name},
+        fixed_overall=name,
+    )
+    named = replace(named, errors={**named.errors, name: named.errors["ddqn-r2"]}, comparisons=_about(named, name))
+    text = write_page(named, tmp_path / "out").read_text()
+    assert text.count(escape(name)) > 20
+    assert name not in text
+    assert hostile.injected(text) == []
+
+
+def _about(found, problem):
+    """The comparisons as if all had been made on this problem."""
+    return tuple(
+        replace(c, results=tuple(replace(row, problem=problem) for row in c.results)) for c in found.comparisons
+    )
 
 
 def test_runs_without_a_decision_can_be_explained(tmp_path):
@@ -152,7 +174,7 @@ def test_runs_without_a_decision_can_be_explained(tmp_path):
         ("{", "cannot be read"),
         ("[]", "is not an explanation of this version"),
         ('{"format": "deddqn-explanation-9"}', "is not an explanation of this version"),
-        ('{"format": "deddqn-explanation-1", "operators": []}', "is damaged"),
+        ('{"format": "deddqn-explanation-2", "operators": []}', "is damaged"),
     ],
 )
 def test_damaged_data_are_refused(tmp_path, content, message):
@@ -168,16 +190,16 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     assert main(["explain", "softmax", *ARGUMENTS]) == 0
     out = capsys.readouterr().out
     assert "own shares played at random" in out.replace("\n", " ")
-    assert "open out/explain/searched/index.html" in out
-    assert main(["explain", "--redraw", "out/explain/searched"]) == 0
-    assert "open out/explain/searched/index.html" in capsys.readouterr().out
+    assert "open out/explain/softmax/index.html" in out
+    assert main(["explain", "--redraw", "out/explain/softmax"]) == 0
+    assert "open out/explain/softmax/index.html" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["explain"], "policy must be given"),
-        (["explain", "serched"], "did you mean 'softmax'?"),
+        (["explain", "sofmax"], "did you mean 'softmax'?"),
         (["explain", "random", "--problems", "cec2005:F1/d11"], "dimension must be one of 2, 10, 30, 50, got 11"),
         (["explain", "random", "--repeats", "0"], "repeats must be at least 1, got 0"),
         (["explain", "random", "--states", "0"], "states must be at least 1, got 0"),
@@ -213,8 +235,8 @@ def test_no_errors_in_a_real_browser(chromium, page):
 def test_the_page_paints_and_fits_its_width(chromium, page, tmp_path, width, height):
     target = tmp_path / "page.png"
     browser.run(chromium, page.as_uri(), f"--window-size={width},{height}", f"--screenshot={target}")
-    with Image.open(target) as picture:
-        assert picture.width == width
-        assert len(picture.convert("RGB").getcolors(2**24)) > 50
-        edge = picture.convert("RGB").crop((width - 3, 0, width, height))
+    with Image.open(target) as summary:
+        assert summary.width == width
+        assert len(summary.convert("RGB").getcolors(2**24)) > 50
+        edge = summary.convert("RGB").crop((width - 3, 0, width, height))
         assert len(edge.getcolors(2**24)) < 40  # nothing is cut off by the right edge

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from deddqn.explain import Ground, permutation_importance
-from deddqn.explain.decision_summary import STAGNATION_EDGES, cell_of, picture_of
+from deddqn.explain import Protocol, permutation_importance
+from deddqn.explain.decision_summary import STAGNATION_EDGES, cell_of, summarize_decisions
 from deddqn.explain.decisions import decisions
-from deddqn.explain.policy_inputs import input_groups, sight_of, table_1_groups, why_blind
+from deddqn.explain.policy_inputs import input_groups, inputs_of, table_1_groups, why_opaque
 from deddqn.features.layout import AT, n_features
 from deddqn.policies import load_policy, mixture, softmax_policy
 from deddqn.policies.softmax import INPUTS, N_INPUTS
@@ -17,7 +17,7 @@ PROBLEM = get("cec2005:F6/d10")
 
 
 def importance(policy, inputs, problems):
-    rows = permutation_importance(sight_of(policy, 2), inputs, problems)
+    rows = permutation_importance(inputs_of(policy, 2), inputs, problems)
     return {row.group: row for row in rows}
 
 
@@ -40,7 +40,7 @@ def test_only_the_feature_that_decides_matters():
     p = np.mean(inputs[:, AT["remaining_budget"]] > 0.5)
     for name in ("remaining_budget", "all landscape"):
         assert found[name].changed == pytest.approx(2 * p * (1 - p), abs=0.02)
-        assert found[name].regret == pytest.approx(found[name].changed)  # of two moves the second is the worst
+        assert found[name].regret == pytest.approx(found[name].changed)  # of two operators the second is the worst
     others = [row for name, row in found.items() if name not in ("remaining_budget", "all landscape")]
     assert len(others) == 16
     assert all((row.changed, row.regret, row.changed_within, row.spread) == (0, 0, 0, 0) for row in others)
@@ -69,9 +69,9 @@ def test_draws_that_must_change_by_hand():
     inputs = np.zeros((2, N_INPUTS))
     inputs[:, 0], inputs[1, stagnation] = 1.0, 1.0
     policy = softmax_policy(weights, portfolio=WIDE_AND_FINE)
-    sight = sight_of(policy, 2)
-    np.testing.assert_allclose(sight.probabilities(sight.values(inputs)), [[0.8, 0.2], [0.4, 0.6]])
-    rows = permutation_importance(sight, inputs, np.zeros(2, dtype=int), rounds=40)
+    policy_inputs = inputs_of(policy, 2)
+    np.testing.assert_allclose(policy_inputs.probabilities(policy_inputs.values(inputs)), [[0.8, 0.2], [0.4, 0.6]])
+    rows = permutation_importance(policy_inputs, inputs, np.zeros(2, dtype=int), rounds=40)
     changed = {row.group: row.changed for row in rows}
     assert 0.0 < changed["stagnation"] < 0.4  # swapped in some of the rounds
     assert round(changed["stagnation"] / 0.4 * 40, 6) == round(changed["stagnation"] / 0.4 * 40)
@@ -80,20 +80,20 @@ def test_draws_that_must_change_by_hand():
 
 def test_a_network_plays_the_highest_of_the_values_that_are_shown():
     policy = load_policy("ddqn-r2")
-    sight = sight_of(policy, 4)
-    for taken in decisions(Ground(repeats=2, config=SMALL).lanes(policy, PROBLEM, 0), sight):
-        assert taken.seen.all()
-        np.testing.assert_array_equal(sight.values(taken.inputs).argmax(axis=1), taken.choices)
+    policy_inputs = inputs_of(policy, 4)
+    for taken in decisions(Protocol(repeats=2, config=SMALL).runs(policy, PROBLEM, 0), policy_inputs):
+        assert taken.used.all()
+        np.testing.assert_array_equal(policy_inputs.values(taken.inputs).argmax(axis=1), taken.choices)
         np.testing.assert_allclose(1.0 - taken.inputs[:, AT["remaining_budget"]], taken.progress)
         np.testing.assert_allclose(taken.inputs[:, AT["stagnation"]], taken.stagnation)
 
 
 def test_a_softmax_policy_draws_with_the_probabilities_that_are_shown():
     policy = load_policy("softmax")
-    sight = sight_of(policy, 4)
+    policy_inputs = inputs_of(policy, 4)
     expected, played = np.zeros(4), np.zeros(4)
-    for taken in decisions(Ground(repeats=10, config=SMALL).lanes(policy, PROBLEM, 0), sight):
-        probabilities = sight.probabilities(sight.values(taken.inputs))
+    for taken in decisions(Protocol(repeats=10, config=SMALL).runs(policy, PROBLEM, 0), policy_inputs):
+        probabilities = policy_inputs.probabilities(policy_inputs.values(taken.inputs))
         likely = probabilities[np.arange(len(taken.choices)), taken.choices]
         assert likely.min() > 1e-4
         expected += probabilities.sum(axis=0)
@@ -103,9 +103,9 @@ def test_a_softmax_policy_draws_with_the_probabilities_that_are_shown():
 
 def test_facts_are_those_of_the_decision():
     policy = best_are_refined()
-    sight = sight_of(policy, 2)
-    ground = Ground(repeats=1, portfolio=WIDE_AND_FINE, config=SMALL)
-    (taken,) = decisions(ground.lanes(policy, PROBLEM, 0), sight)
+    policy_inputs = inputs_of(policy, 2)
+    protocol = Protocol(repeats=1, portfolio=WIDE_AND_FINE, config=SMALL)
+    (taken,) = decisions(protocol.runs(policy, PROBLEM, 0), policy_inputs)
     ranks = taken.inputs[:, INPUTS.index("rank")]
     np.testing.assert_array_equal(taken.choices, np.where(ranks > 0.08, 0, 1))
     assert sorted(ranks[-20:].tolist()) == pytest.approx(np.linspace(0, 1, 20))
@@ -121,36 +121,41 @@ def test_facts_are_grouped_by_what_belongs_together():
 @pytest.mark.parametrize(
     ("policy", "reason"),
     [
-        ("random", "looks at no state"),
-        ("de1", "looks at no state"),
-        ("pm-adapss", "chooses by what its own moves have earned"),
+        ("random", "does not use the state"),
+        ("de1", "does not use the state"),
+        ("pm-adapss", "chooses by the rewards of its operators so far"),
         ("rec-pm", "no features that could be permuted"),
     ],
 )
 def test_policies_without_values_say_why(policy, reason):
     chosen = load_policy(policy)
-    assert sight_of(chosen, 4) is None
-    assert reason in why_blind(chosen)
+    assert inputs_of(chosen, 4) is None
+    assert reason in why_opaque(chosen)
 
 
 def test_pictures_add_up():
-    picture, sample, errors = picture_of(
-        mixture([0.7, 0.3]), PROBLEM, Ground(repeats=4, portfolio=WIDE_AND_FINE, config=SMALL), None, states=10, seed=0
+    summary, sample, errors = summarize_decisions(
+        mixture([0.7, 0.3]),
+        PROBLEM,
+        Protocol(repeats=4, portfolio=WIDE_AND_FINE, config=SMALL),
+        None,
+        states=10,
+        seed=0,
     )
-    assert picture.cells.sum() == 4 * 980
-    np.testing.assert_allclose(picture.shares.sum(axis=1), 1.0)
-    np.testing.assert_allclose(picture.cells.sum(axis=(0, 1)) / 3920, picture.shares.mean(axis=0))
-    assert picture.evaluations.tolist() == list(range(20, 1000, 20))
-    assert (picture.gaps, sample.shape, errors.shape) == (None, (0, 0), (4,))
+    assert summary.cells.sum() == 4 * 980
+    np.testing.assert_allclose(summary.shares.sum(axis=1), 1.0)
+    np.testing.assert_allclose(summary.cells.sum(axis=(0, 1)) / 3920, summary.shares.mean(axis=0))
+    assert summary.evaluations.tolist() == list(range(20, 1000, 20))
+    assert (summary.gaps, sample.shape, errors.shape) == (None, (0, 0), (4,))
     assert cell_of(np.array([0.0, 0.0007, 0.3, 1.0]), STAGNATION_EDGES).tolist() == [0, 1, 9, 10]
 
 
 def test_gaps_by_hand():
     """The gap of `by_budget` is the distance of the remaining budget from its limit."""
-    ground = Ground(repeats=2, portfolio=WIDE_AND_FINE, config=SMALL)
+    protocol = Protocol(repeats=2, portfolio=WIDE_AND_FINE, config=SMALL)
     policy = by_budget()
-    picture, sample, _ = picture_of(policy, PROBLEM, ground, sight_of(policy, 2), states=200, seed=0)
-    middle = 1.0 - (picture.evaluations + 9.5) / 1000
-    np.testing.assert_allclose(picture.gaps.median, np.abs(middle - 0.5), atol=1e-6)
-    assert picture.gaps.relative == pytest.approx(1.0)
+    summary, sample, _ = summarize_decisions(policy, PROBLEM, protocol, inputs_of(policy, 2), states=200, seed=0)
+    middle = 1.0 - (summary.evaluations + 9.5) / 1000
+    np.testing.assert_allclose(summary.gaps.median, np.abs(middle - 0.5), atol=1e-6)
+    assert summary.gaps.relative == pytest.approx(1.0)
     assert 140 < len(sample) < 260 and sample.shape[1] == n_features(2)

@@ -19,7 +19,7 @@ pytest.importorskip("cocoex")
 from deddqn.cli import main
 from deddqn.experiments import Store, compare
 from deddqn.loggers.formats import CocoLog, IohLog, join_info
-from deddqn.loggers.problem_id import place_of
+from deddqn.loggers.problem_id import parse_problem_id
 from deddqn.policies import mixture
 from deddqn.problems import Problem
 from tests.experiments.methods_for_tests import Failing, RandomSearch, rows
@@ -71,10 +71,10 @@ def assert_logged_once(folder: Path) -> None:
         assert len(by_hand) == len(of_method)
         expected: Counter[tuple[int, int, int, int]] = Counter()
         for row in of_method.itertuples():
-            place = place_of(row.problem)
+            problem_id = parse_problem_id(row.problem)
             made = min(row.evaluations, row.budget)
-            expected[place.function, place.dimension, place.instance, made] += 1
-            entry, lines = by_hand[place.title, place.dimension, place.instance, row.repeat]
+            expected[problem_id.function, problem_id.dimension, problem_id.instance, made] += 1
+            entry, lines = by_hand[problem_id.title, problem_id.dimension, problem_id.instance, row.repeat]
             assert (entry["evals"], entry["seed"], lines[-1][0]) == (made, row.seed, made)
             assert entry["best"]["y"] == pytest.approx(row.error, abs=1e-9)
         assert read_coco(folder / "logs" / "coco" / name) == expected
@@ -117,7 +117,7 @@ def test_iohinspector_reads_the_logs_of_the_command(tmp_path: Path, capsys: pyte
         .raw_y.min()
     )
     stored = Store(tmp_path).read()
-    stored["function"] = [place_of(name).function for name in stored.problem]
+    stored["function"] = [parse_problem_id(name).function for name in stored.problem]
     expected = stored.groupby(["method", "function"]).error.min()
     assert best.tolist() == pytest.approx(expected.tolist(), abs=1e-9)
 

@@ -16,7 +16,7 @@ import pytest
 from deddqn import DEConfig, RunSpec, VectorizedRuns, load_policy
 from deddqn.engine.run import Run
 from deddqn.loggers.ioh_files import write_ioh_logs
-from deddqn.loggers.problem_id import place_of
+from deddqn.loggers.problem_id import parse_problem_id
 from deddqn.problems import Problem, get
 from deddqn.problems.wrappers import seen
 from tests.loggers.ioh_reader import read_ioh
@@ -61,10 +61,10 @@ def test_a_seen_problem_is_the_problem() -> None:
 
 
 def test_places() -> None:
-    assert place_of("cec2005:F9/d10") == ("cec2005", 9, 1, 10)
-    assert place_of("bbob:f3/i7/d5") == place_of("bbob-coco:f3/i7/d5") == ("bbob", 3, 7, 5)
+    assert parse_problem_id("cec2005:F9/d10") == ("cec2005", 9, 1, 10)
+    assert parse_problem_id("bbob:f3/i7/d5") == parse_problem_id("bbob-coco:f3/i7/d5") == ("bbob", 3, 7, 5)
     with pytest.raises(ValueError, match="must have a name with function and dimension"):
-        place_of("objective")
+        parse_problem_id("objective")
 
 
 def test_ioh_logs_runs(tmp_path: Path) -> None:
@@ -76,8 +76,8 @@ def test_ioh_logs_runs(tmp_path: Path) -> None:
     read = read_ioh(tmp_path / "log")
     assert set(read) == {("bbob_f3", 5, 2, 0), ("bbob_f3", 5, 2, 1), ("cec2005_f24", 2, 1, 3)}
     for spec, run in zip(specs, runs, strict=True):
-        place = place_of(spec.problem.name)
-        entry, lines = read[place.title, place.dimension, place.instance, spec.repeat]
+        problem_id = parse_problem_id(spec.problem.name)
+        entry, lines = read[problem_id.title, problem_id.dimension, problem_id.instance, spec.repeat]
         assert run.best_value == best_of(spec)
         assert entry["evals"] == run.evaluations == 300
         assert entry["best"]["y"] == pytest.approx(run.best_value - spec.problem.optimum, rel=1e-12)

@@ -1,20 +1,27 @@
 """The report: self-contained, complete, small; and alive in a real browser."""
 
 import re
+from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
+from markupsafe import escape
 from PIL import Image
 
 from deddqn.analysis.comparison import Analysis
+from deddqn.analysis.curves import convergence_panels
 from deddqn.analysis.result_tables import ALL
-from deddqn.experiments import StoreError, compare
+from deddqn.experiments import Store, StoreError, compare, plan_experiment
+from deddqn.experiments.results import Run, failed, job_columns
 from deddqn.problems import Problem
-from deddqn.report import write_report
-from deddqn.report.figures import figures_of
-from deddqn.report.svg import Scale, fitting, tick_label
+from deddqn.report import charts, write_report
+from deddqn.report.drawing import Area, Drawing, Group, Line, Text
+from deddqn.report.figures import Key, Sheet, sheets_of
+from deddqn.report.scales import Scale, fitting, tick_label
 from tests.experiments.methods_for_tests import PROBLEMS, Failing
-from tests.report import browser
+from tests.report import browser, hostile
 
 VOID = {"meta", "link", "br", "input", "path", "circle", "rect"}
 
@@ -30,8 +37,11 @@ def test_values_of_either_sign_are_shown_as_they_are(tmp_path):
     compare(["de1", "de2"], [problem], runs=2, budget=300, out=tmp_path)
     text = write_report(tmp_path, figures=False).read_text()
     assert re.search(r"\bnan\b", text) is None and "DE1: " in text
-    figure = figures_of(Analysis.of_folder(tmp_path))["convergence"]()
-    assert [axis.get_yscale() for axis in figure.axes] == ["linear"]
+    (panel,) = convergence_panels(Analysis.of_folder(tmp_path))
+    shapes = charts.curve_chart(panel, ("de1", "de2")).shapes
+    ticks = [float(shape.content) for shape in shapes if isinstance(shape, Text) and shape.anchor == "end"]
+    assert len(ticks) > 2 and np.diff(ticks, n=2) == pytest.approx(0.0)  # a linear axis
+    assert min(ticks) < 0.0
 
 
 class Balance(HTMLParser):
@@ -80,7 +90,7 @@ def test_the_page_says_everything(page):
         "paper = initial population",
         "does not hold",
         "critical difference",
-        "As the paper&#x27;s Fig. 1",
+        "As the paper&#39;s Fig. 1",
         "Iman-Davenport",
     ):
         assert words in text, words
@@ -95,11 +105,37 @@ def test_tables_lie_beside_the_page(page):
 
 
 def test_figures_can_be_drawn(paper_folder, tmp_path):
-    drawn = figures_of(Analysis.of_folder(paper_folder))
-    assert set(drawn) == {"boxes-fig1", "boxes", "convergence", "ecdf", "strategies", "ranks", "cost"}
+    sheets = sheets_of(Analysis.of_folder(paper_folder))
+    assert set(sheets) == {"boxes-fig1", "boxes", "convergence", "ecdf", "strategies", "ranks", "cost"}
     for name in ("boxes-fig1", "ranks"):
-        drawn[name]().savefig(tmp_path / f"{name}.png")
+        sheets[name].draw().savefig(tmp_path / f"{name}.png")
         assert Image.open(tmp_path / f"{name}.png").width > 400
+
+
+def test_figures_and_pages_say_the_same(paper_folder):
+    """Both come from one drawing: the words of a figure are those of its drawings, its captions and its legend."""
+    for name in ("boxes-fig1", "convergence", "ranks", "cost"):
+        sheet = sheets_of(Analysis.of_folder(paper_folder))[name]
+        page = [text for _, drawing in sheet.panels for text in re.findall(r"<text[^>]*>([^<]*)<", drawing.__html__())]
+        others = [*(caption for caption, _ in sheet.panels), *(key.name for key in sheet.legend)]
+        found = [text.get_text() for text in sheet.draw().axes[0].texts]
+        assert sorted(found) == sorted([*map(unescape, page), *others])
+
+
+def test_a_drawing_by_hand():
+    line = Line([(1, 2), (3, 4)], "#112233", width=2, dash="5 3", kind="line")
+    band = Area([(0, 0), (1, 0), (1, 1)], "#445566", hidden=True)
+    drawing = Drawing(10, 20, [Group([band, line], "a < b", "m&m"), Text(1, 2, "$x$ & y", "end")], 'a "chart"')
+    assert drawing.__html__() == (
+        '<svg viewBox="0 0 10 20" role="img" aria-label="a &quot;chart&quot;" style="max-width:16px">'
+        '<g class="s" data-m="m&amp;m"><title>a &lt; b</title>'
+        '<path class="band" fill="#445566" d="M0.0 0.0L1.0 0.0L1.0 1.0Z"/>'
+        '<path class="line" stroke="#112233" stroke-width="2" stroke-dasharray="5 3" d="M1.0 2.0L3.0 4.0"/></g>'
+        '<text x="1.0" y="2.0" class="tick" text-anchor="end">$x$ &amp; y</text></svg>'
+    )
+    axes = Sheet([("", drawing)], columns=1, legend=[Key("one", "#112233")]).draw().axes[0]
+    assert len(axes.patches) == 2  # the line and the swatch; the band is for the page
+    assert "$x$ & y" in [text.get_text() for text in axes.texts]
 
 
 def test_a_small_comparison_with_failures_reports_them(tmp_path):
@@ -110,12 +146,26 @@ def test_a_small_comparison_with_failures_reports_them(tmp_path):
     assert (tmp_path / "report" / "figures" / "boxes.pdf").stat().st_size > 0
 
 
-def test_methods_cannot_put_markup_into_the_page(tmp_path):
-    class Evil(Failing):
-        name = "<script>alert(1)</script>"
-
-    compare([Evil(), "de1"], PROBLEMS[:1], runs=2, budget=150, out=tmp_path, workers=1)
-    assert "<script>alert" not in write_report(tmp_path, figures=False).read_text()
+@pytest.mark.parametrize("name", hostile.NAMES)
+def test_names_cannot_put_markup_into_the_page(name, tmp_path):
+    """Names of methods, problems and strategies, notes of runs and the folder come from elsewhere."""
+    problem = Problem.from_function(lambda x: float((x**2).sum()), [(-5, 5)] * 3, name=name)
+    plan = replace(plan_experiment(["de1", "random"], [problem], runs=2, budget=300).plan, methods=(name, "random"))
+    store = Store(tmp_path / "experiment")
+    store.create()
+    store.adopt(plan)
+    marks = [1, 100, 300]
+    chosen = {"operators": [name, "rand/1"], "strategy_counts": [50, 50, 20, 80]}
+    rows = [
+        Run(**job_columns(job), best_value=1.0, error=1.0, optimum=0.0, evaluations=300, checkpoints=marks)
+        for job in plan.jobs
+    ]
+    store.append([replace(row, best=[3.0, 2.0, 1.0], cpu_seconds=1.0, **chosen) for row in rows[1:]])
+    store.append([failed(plan.jobs[0], name, name)])
+    text = write_report(store.folder, figures=False, note=name, out=tmp_path / "report").read_text()
+    assert text.count(escape(name)) > 20
+    assert name not in text
+    assert hostile.injected(text) == []
 
 
 def test_nothing_to_report_says_so(tmp_path):

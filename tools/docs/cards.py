@@ -16,7 +16,7 @@ from deddqn.cli.train import Options
 from deddqn.policies.files import read_policy_file
 from deddqn.policies.softmax import INPUTS
 from deddqn.problems import SUITES
-from deddqn.report.svg import Scale
+from deddqn.report.scales import Scale
 from deddqn.training.config import PRESETS, TrainingConfig
 from deddqn.training.policy_search.search import PolicySearchConfig
 from tools.docs import markdown

@@ -7,9 +7,9 @@ import inspect
 import re
 from typing import Any
 
-from deddqn.analysis.paper import PRINTED
+from deddqn.analysis.paper_tables import PRINTED
 from deddqn.baselines import baseline_names, load_baseline, minion
-from deddqn.baselines import registry as baselines
+from deddqn.baselines import baseline_registry as baselines
 from deddqn.de import PAPER, mutation
 from deddqn.experiments.methods import PAPER_METHODS
 from deddqn.policies import CompiledPolicy, best_policy, load_policy, policy_names

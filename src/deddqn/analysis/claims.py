@@ -9,7 +9,7 @@ import numpy as np
 
 from deddqn.analysis.comparison import ALPHA, Analysis
 from deddqn.analysis.curves import FIG_1
-from deddqn.analysis.paper import paper_problems
+from deddqn.analysis.paper_tables import paper_problems
 
 HOLDS, PARTLY, FAILS, UNCHECKED = "holds", "holds in part", "does not hold", "not checked"
 
@@ -135,9 +135,9 @@ def _all_beat_fixed(a: Analysis) -> tuple[str, str]:
 
 def _second_to_ipop(a: Analysis) -> tuple[str, str]:
     order = [r.method for r in a.ranks]
-    place = order.index(LEARNED) + 1
+    position = order.index(LEARNED) + 1
     verdict = HOLDS if order[:2] == ["ipop-cmaes", LEARNED] else FAILS
-    return verdict, f"{LEARNED} is number {place} of {len(order)}; first is {order[0]}"
+    return verdict, f"{LEARNED} is number {position} of {len(order)}; first is {order[0]}"
 
 
 def _median_and_std_lower(errors: list[np.ndarray]) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from deddqn._utils.validation import choice_error
-from deddqn.analysis.paper import CONTROL, Cell, table_3, table_4
+from deddqn.analysis.paper_tables import CONTROL, Cell, table_3, table_4
 from deddqn.analysis.statistics import (
     Friedman,
     MeanRank,
@@ -122,7 +122,7 @@ class Analysis:
     @cached_property
     def samples(self) -> Samples:
         """Final errors; best values where the optimum is unknown."""
-        cells = {place: _scores(group) for place, group in self.groups.items()}
+        cells = {cell: _scores(group) for cell, group in self.groups.items()}
         return Samples(self.methods, self.problems, cells, self.unknown_optima)
 
     @cached_property

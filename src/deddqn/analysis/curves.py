@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deddqn.analysis.comparison import Analysis
-from deddqn.analysis.paper import CONTROL
+from deddqn.analysis.paper_tables import CONTROL
 from deddqn.analysis.statistics import SOLVED, MeanRank
 from deddqn.baselines.method import checkpoints
 
@@ -90,9 +90,9 @@ def box_of(method: str, errors: np.ndarray) -> Box:
     """A box from the finite errors of a cell."""
     values = np.sort(errors[np.isfinite(errors)])
     first, median, third = np.percentile(values, [25, 50, 75])
-    squared_length_scale = 1.5 * (third - first)
-    inside = values[(values >= first - squared_length_scale) & (values <= third + squared_length_scale)]
-    outside = values[(values < first - squared_length_scale) | (values > third + squared_length_scale)]
+    whisker = 1.5 * (third - first)
+    inside = values[(values >= first - whisker) & (values <= third + whisker)]
+    outside = values[(values < first - whisker) | (values > third + whisker)]
     return Box(
         method=method,
         low=float(inside[0]),

@@ -7,7 +7,7 @@ import math
 from deddqn.analysis.claims import judge_claims
 from deddqn.analysis.comparison import Analysis, MeasuredCell
 from deddqn.analysis.curves import cost_bars
-from deddqn.analysis.paper import paper_friedman, table_5
+from deddqn.analysis.paper_tables import paper_friedman, table_5
 from deddqn.analysis.reproduction import cell_verdicts, verdict_counts
 from deddqn.analysis.tables import Table, columns, method_title, number, p_value, short_problem, without_empty
 
@@ -21,12 +21,12 @@ def mark_of(cell: MeasuredCell) -> str:
 
 def matrix_table(a: Analysis) -> Table:
     """Mean (std) as the paper's Table 3: problems down, methods across."""
-    by_place = {(c.method, c.problem): c for c in a.cells}
+    by_cell = {(c.method, c.problem): c for c in a.cells}
     rows = []
     for problem in a.problems:
         texts = []
         for method in a.methods:
-            cell = by_place[method, problem]
+            cell = by_cell[method, problem]
             own = f"{number(cell.mean)} ({number(cell.std) if cell.errors.size > 1 else '-'})"
             beside = f" [{number(cell.paper.mean)} {mark_of(cell)}]" if cell.paper else ""
             texts.append(own + beside if cell.errors.size else "")

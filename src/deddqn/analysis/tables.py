@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from deddqn.analysis.paper import PRINTED
+from deddqn.analysis.paper_tables import PRINTED
 
 
 @dataclass(frozen=True)

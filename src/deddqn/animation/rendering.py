@@ -1,4 +1,4 @@
-"""A film as an animated GIF: the population on the contour of its function, coloured by what made each individual."""
+"""An animation as a GIF: the population on the contour of its function, coloured by what made each individual."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from deddqn._utils.optional_imports import need
 from deddqn._utils.validation import check_whole_number
 from deddqn.analysis.tables import number
-from deddqn.animation.trajectory import DRAWN_AT_START, Film, Frame
-from deddqn.report.style import OPERATORS
+from deddqn.animation.trajectory import DRAWN_AT_START, Animation, Frame
+from deddqn.report.style import operator_colour
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,18 +30,18 @@ TITLE = 28  # letters that fit beside the map
 FINE = 200  # steps of a share
 ROW, ROWS = 0.043, 0.46  # of the legend: the height of one at most, and of all together
 LEGEND, FOOT = 0.70, 0.12  # where the legend begins, and where the shares end
-HOLD = 12  # times that the first and the last picture are shown
+HOLD = 12  # times that the first and the last image are shown
 
 
-def write_gif(film: Film, path: str | os.PathLike[str], *, between: int = 3, milliseconds: int = 70) -> Path:
-    """Write the film to `path`; `between` pictures per generation show the way of the individuals."""
+def write_gif(animation: Animation, path: str | os.PathLike[str], *, between: int = 3, milliseconds: int = 70) -> Path:
+    """Write the animation to `path`; `between` images per generation show the movement of the individuals."""
     check_whole_number("between", between, 1)
     check_whole_number("milliseconds", milliseconds, 20)
-    pictures = list(_pictures(film, between))
+    images = list(_images(animation, between))
     from PIL import Image as Images  # comes with matplotlib, which has been asked for by now
 
-    palette = _palette(film, pictures)
-    flat = [picture.quantize(palette=palette, dither=Images.Dither.NONE) for picture in pictures]
+    palette = _palette(animation, images)
+    flat = [image.quantize(palette=palette, dither=Images.Dither.NONE) for image in images]
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
@@ -63,17 +63,17 @@ def write_gif(film: Film, path: str | os.PathLike[str], *, between: int = 3, mil
     return target
 
 
-def _palette(film: Film, pictures: list[Image]) -> Image:
-    """The colours that mean something, and those that the pictures need besides."""
+def _palette(animation: Animation, images: list[Image]) -> Image:
+    """The colours that mean something, and those that the images need besides."""
     from PIL import Image as Images
     from PIL import ImageColor
 
-    chosen = [pictures[0], pictures[len(pictures) // 3], pictures[-1]]
+    chosen = [images[0], images[len(images) // 3], images[-1]]
     width, height = chosen[0].size
     together = Images.new("RGB", (width, height * len(chosen)))
-    for k, picture in enumerate(chosen):
-        together.paste(picture, (0, height * k))
-    meant = np.array([ImageColor.getrgb(c) for c in (START, INK, *map(_colour, range(len(film.operators))))])
+    for k, image in enumerate(chosen):
+        together.paste(image, (0, height * k))
+    meant = np.array([ImageColor.getrgb(c) for c in (START, INK, *map(_colour, range(len(animation.operators))))])
     found = np.array(together.quantize(COLOURS, dither=Images.Dither.NONE).getpalette()).reshape(-1, 3)[:COLOURS]
     near = np.abs(found[:, None] - meant).max(axis=2).min(axis=1) < NEAR
     palette = Images.new("P", (1, 1))
@@ -81,34 +81,34 @@ def _palette(film: Film, pictures: list[Image]) -> Image:
     return palette
 
 
-def _pictures(film: Film, between: int) -> Iterator[Image]:
-    """All pictures, one after the other."""
-    stage = Stage(film)
+def _images(animation: Animation, between: int) -> Iterator[Image]:
+    """All images, one after the other."""
+    renderer = FrameRenderer(animation)
     from PIL import Image as Images
 
-    for generation in range(len(film.frames)):
+    for generation in range(len(animation.frames)):
         for part in [1.0] if generation == 0 else [(k + 1) / between for k in range(between)]:
-            stage.show(generation, part)
-            yield Images.fromarray(stage.pixels()).convert("RGB")
+            renderer.show(generation, part)
+            yield Images.fromarray(renderer.pixels()).convert("RGB")
 
 
-class Stage:
-    """The picture that is changed from frame to frame: the contour stays, individuals, shares and numbers move."""
+class FrameRenderer:
+    """The image that is changed from frame to frame: the contour stays, individuals, shares and numbers move."""
 
-    def __init__(self, film: Film) -> None:
+    def __init__(self, animation: Animation) -> None:
         need("matplotlib", "an animation", "report")
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.colors import to_rgb
         from matplotlib.figure import Figure
 
-        self.film = film
+        self.animation = animation
         self.figure: Figure = Figure(figsize=SIZE, dpi=DOTS, facecolor="white")
         self.canvas = cast(Any, FigureCanvasAgg)(self.figure)
         self.map = self.figure.add_axes((0.015, 0.02, 0.53, 0.96))
-        self.row = min(ROW, ROWS / (1 + len(film.operators)))
-        room = LEGEND - self.row * (len(film.operators) + 1) - FOOT
+        self.row = min(ROW, ROWS / (1 + len(animation.operators)))
+        room = LEGEND - self.row * (len(animation.operators) + 1) - FOOT
         self.over_time = self.figure.add_axes((0.61, FOOT, 0.37, min(0.34, room)))
-        self.paints = [to_rgb(_colour(op)) for op in range(len(film.operators))]
+        self.paints = [to_rgb(_colour(op)) for op in range(len(animation.operators))]
         self._draw_contour()
         self._draw_shares()
         self.ways = _no_ways(self.map)
@@ -117,17 +117,22 @@ class Stage:
         self._draw_legend()
 
     def _draw_contour(self) -> None:
-        film, axes = self.film, self.map
-        heights = np.log1p(film.heights) if film.heights.max() > 1e4 else film.heights
+        animation, axes = self.animation, self.map
+        heights = np.log1p(animation.heights) if animation.heights.max() > 1e4 else animation.heights
         levels = np.unique(np.quantile(heights, np.linspace(0.0, 1.0, LEVELS + 1)))
-        across, down = (np.linspace(film.lower[d], film.upper[d], heights.shape[0]) for d in (0, 1))
+        across, down = (np.linspace(animation.lower[d], animation.upper[d], heights.shape[0]) for d in (0, 1))
         axes.contourf(across, down, heights, levels, colors=_shades(len(levels) - 1), antialiased=False)
-        axes.set(xticks=[], yticks=[], xlim=(film.lower[0], film.upper[0]), ylim=(film.lower[1], film.upper[1]))
+        axes.set(
+            xticks=[],
+            yticks=[],
+            xlim=(animation.lower[0], animation.upper[0]),
+            ylim=(animation.lower[1], animation.upper[1]),
+        )
         for side in axes.spines.values():
             side.set_visible(False)
 
     def _draw_shares(self) -> None:
-        axes, last = self.over_time, max(len(self.film.frames) - 1, 1)
+        axes, last = self.over_time, max(len(self.animation.frames) - 1, 1)
         self.columns = np.ones((FINE, last, 3))
         self.shares = axes.imshow(
             self.columns, origin="lower", aspect="auto", interpolation="nearest", extent=(0, last, 0, 1)
@@ -140,11 +145,11 @@ class Stage:
             axes.spines[side].set_visible(False)
 
     def _draw_legend(self) -> None:
-        film, words = self.film, self.figure.text
-        size = min(11.0, 11.0 * TITLE / len(film.title))
-        words(0.61, 0.965, film.title, fontsize=size, color=INK, va="top", weight="bold")
-        words(0.61, 0.905, f"strategies chosen by {film.policy!r}", fontsize=9.5, color=SOFT, va="top")
-        names = ["drawn at the start", *film.operators]
+        animation, words = self.animation, self.figure.text
+        size = min(11.0, 11.0 * TITLE / len(animation.title))
+        words(0.61, 0.965, animation.title, fontsize=size, color=INK, va="top", weight="bold")
+        words(0.61, 0.905, f"strategies chosen by {animation.policy!r}", fontsize=9.5, color=SOFT, va="top")
+        names = ["drawn at the start", *animation.operators]
         for k, name in enumerate(names):
             y = LEGEND - self.row * k
             mark: dict[str, Any] = {
@@ -160,9 +165,9 @@ class Stage:
             words(0.64, y, name, fontsize=9.5, color=INK, va="center")
 
     def show(self, generation: int, part: float) -> None:
-        """Put the picture `part` of the way from the generation before to this one."""
-        frame = self.film.frames[generation]
-        before = self.film.frames[max(generation - 1, 0)]
+        """Put the image `part` of the way from the generation before to this one."""
+        frame = self.animation.frames[generation]
+        before = self.animation.frames[max(generation - 1, 0)]
         eased = part * part * (3.0 - 2.0 * part)
         points = before.points + eased * (frame.points - before.points)
         colours = [_colour(int(maker)) for maker in frame.makers]
@@ -172,8 +177,8 @@ class Stage:
         self.ways.set_segments(list(np.stack([before.points[moved], points[moved]], axis=1)))
         self.ways.set_colors([colours[k] for k in np.flatnonzero(moved)])
         self.words[0].set_text(f"{frame.evaluations} evaluations")
-        self.words[1].set_text(f"{self.film.measured} {number(frame.best)}")
-        self._show_shares(self.film.frames[1 : generation + 1])
+        self.words[1].set_text(f"{self.animation.measured} {number(frame.best)}")
+        self._show_shares(self.animation.frames[1 : generation + 1])
 
     def _show_shares(self, frames: tuple[Frame, ...]) -> None:
         """One column of pixels per generation, as high as the shares."""
@@ -184,7 +189,7 @@ class Stage:
         self.shares.set_data(self.columns)
 
     def pixels(self) -> np.ndarray:
-        """The picture as (height, width, 4) bytes."""
+        """The image as (height, width, 4) bytes."""
         self.canvas.draw()
         return np.asarray(self.canvas.buffer_rgba()).copy()
 
@@ -198,11 +203,11 @@ def _shades(count: int) -> list[str]:
 
 
 def _colour(op: int) -> str:
-    return START if op == DRAWN_AT_START else OPERATORS[op % len(OPERATORS)]
+    return START if op == DRAWN_AT_START else operator_colour(op)
 
 
 def _no_ways(axes: Any) -> Any:
-    """The ways of the individuals in the picture, none yet."""
+    """The ways of the individuals in the image, none yet."""
     from matplotlib.collections import LineCollection
 
     ways = LineCollection([], linewidths=1.2, alpha=0.8, zorder=3)

@@ -32,8 +32,8 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Film:
-    """A whole run."""
+class Animation:
+    """A whole run, generation by generation."""
 
     problem: str
     title: str
@@ -46,14 +46,14 @@ class Film:
     frames: tuple[Frame, ...]
 
 
-def record_film(
+def record_animation(
     problem: str | Problem,
     policy: str | Policy | None = None,
     *,
     population_size: int = 60,
     generations: int = 40,
     seed: int = 0,
-) -> Film:
+) -> Animation:
     """Run a policy on a problem of two dimensions, and keep every generation.
 
     NP stays as it is and nothing restarts, also where the policy's own settings say otherwise: every individual can
@@ -73,7 +73,7 @@ def record_film(
         budget=population_size * (generations + 1),
     )
     run = Run(RunSpec(problem=where, policy=chosen, portfolio=portfolio, config=config, seed=seed))
-    return Film(
+    return Animation(
         problem=where.name,
         title=where.title or where.name,
         policy=chosen.name,
@@ -97,14 +97,14 @@ def _frames(run: Run, portfolio: Portfolio) -> list[Frame]:
         run.advance(run.evaluations + size)
         moved = (parents != before).any(axis=1)
         makers = np.where(moved, run.de_state.choices, makers)
-        counters = run.de_state.applications - applied
+        counts = run.de_state.applications - applied
         frames.append(
             Frame(
                 run.evaluations,
                 run.best_value - optimum,
                 parents.copy(),
                 makers,
-                counters / max(int(counters.sum()), 1),
+                counts / max(int(counts.sum()), 1),
             )
         )
     return frames

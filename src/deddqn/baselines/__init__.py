@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from deddqn._utils.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
+    from deddqn.baselines.baseline_registry import baseline_names, check_installed, load_baseline
     from deddqn.baselines.method import (
         BudgetedObjective,
         BudgetExhausted,
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
         Trajectory,
         checkpoints,
     )
-    from deddqn.baselines.registry import baseline_names, check_installed, load_baseline
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -25,7 +25,7 @@ else:
                 *("BudgetedObjective", "BudgetExhausted", "Method", "SearchOver", "TargetReached", "Trajectory"),
                 "checkpoints",
             ),
-            "deddqn.baselines.registry": ("baseline_names", "check_installed", "load_baseline"),
+            "deddqn.baselines.baseline_registry": ("baseline_names", "check_installed", "load_baseline"),
         },
     )
 

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import tyro
 
-from deddqn.animation import record_film, write_gif
 from deddqn.policies import best_policy
 
 
@@ -21,20 +20,22 @@ class Options:
     population_size: Annotated[int, tyro.conf.arg(help="NP")] = 60
     generations: Annotated[int, tyro.conf.arg(help="after the initial population")] = 40
     seed: Annotated[int, tyro.conf.arg(help="the same seed gives the same run")] = 0
-    between: Annotated[int, tyro.conf.arg(help="pictures per generation")] = 3
-    milliseconds: Annotated[int, tyro.conf.arg(help="per picture")] = 70
+    between: Annotated[int, tyro.conf.arg(help="images per generation")] = 3
+    milliseconds: Annotated[int, tyro.conf.arg(help="per image")] = 70
     out: Annotated[Path, tyro.conf.arg(help="the GIF to write")] = Path("out/search.gif")
 
 
 def run(options: Options) -> int:
     """Run, draw, write."""
-    film = record_film(
+    from deddqn.animation import record_animation, write_gif
+
+    animation = record_animation(
         options.problem,
         options.policy if options.policy is not None else best_policy(),
         population_size=options.population_size,
         generations=options.generations,
         seed=options.seed,
     )
-    path = write_gif(film, options.out, between=options.between, milliseconds=options.milliseconds)
-    print(f"open {path} ({path.stat().st_size / 1024:.0f} KiB, {len(film.frames) - 1} generations)")
+    path = write_gif(animation, options.out, between=options.between, milliseconds=options.milliseconds)
+    print(f"open {path} ({path.stat().st_size / 1024:.0f} KiB, {len(animation.frames) - 1} generations)")
     return 0

@@ -10,14 +10,14 @@ import tyro
 from rich.console import Console
 
 from deddqn._utils.validation import unknown_name
-from deddqn.experiments.plan import PAPER_BUDGET, PAPER_RUNS, Experiment, experiment, preset
+from deddqn.experiments.plan import PAPER_BUDGET, PAPER_RUNS, Experiment, plan_experiment, preset
 from deddqn.loggers.formats import LOGS
 from deddqn.problems import SUITES
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Results go to OUT; call it again with the same options to go on where it stopped."""
+    """Results go to OUT; call it again with the same options to resume where it stopped."""
 
     out: Annotated[Path, tyro.conf.arg(help="folder of the experiment")]
     preset: Annotated[Literal["paper"] | None, tyro.conf.arg(help="a known experiment")] = None
@@ -49,8 +49,8 @@ def plan_of(options: Options) -> Experiment:
     sizes: dict[str, Any] = {"runs": options.runs, "budget": options.budget, "seed": options.seed, "de": de}
     if options.preset is None:
         if not options.methods or not problems:
-            raise ValueError("say who and where: --methods and --suite or --problems, or --preset paper")
-        return experiment(options.methods, problems, **sizes)
+            raise ValueError("name methods and problems: --methods and --suite or --problems, or --preset paper")
+        return plan_experiment(options.methods, problems, **sizes)
     if options.methods or problems:
         raise ValueError("--preset brings its own methods and problems; leave out --methods, --suite and --problems")
     return preset(options.preset, **sizes)
@@ -62,24 +62,24 @@ def run(options: Options) -> int:
     from deddqn.experiments.runner import run_experiment
 
     console = Console()
-    what = plan_of(options)
-    console.print(what.plan.describe(), markup=False)
-    if what.plan.missing:
-        console.print(f"not available here, left out: {', '.join(what.plan.missing)}", markup=False)
-    with live(console) as begin:
-        outcome = run_experiment(
-            what,
+    planned = plan_of(options)
+    console.print(planned.plan.describe(), markup=False)
+    if planned.plan.missing:
+        console.print(f"not available here, left out: {', '.join(planned.plan.missing)}", markup=False)
+    with live(console) as on_start:
+        summary = run_experiment(
+            planned,
             options.out,
             workers=options.workers,
             extend=options.extend,
             retry_failed=options.retry_failed,
             logs=[LOGS[name]() for name in dict.fromkeys(options.log)],
-            begin=begin,
+            on_start=on_start,
             cluster=options.cluster,
         )
-    trouble = f", {len(outcome.flagged)} flagged, {len(outcome.failed)} failed" * bool(outcome.flagged + outcome.failed)
-    console.print(f"{outcome.ran} runs stored in {options.out}{trouble}", markup=False)
-    for folder in outcome.logs:
+    trouble = f", {len(summary.flagged)} flagged, {len(summary.failed)} failed" * bool(summary.flagged + summary.failed)
+    console.print(f"{summary.ran} runs stored in {options.out}{trouble}", markup=False)
+    for folder in summary.logs:
         console.print(f"logs: a folder per method in {folder}", markup=False)
     console.print(f"next: deddqn report {options.out}", markup=False)
-    return 1 if outcome.failed else 0
+    return 1 if summary.failed else 0

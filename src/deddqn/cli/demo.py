@@ -1,4 +1,4 @@
-"""``deddqn demo``: a small comparison of all DE methods, its report, and a picture of one run.
+"""``deddqn demo``: a small comparison of all DE methods, its report, and a plot of one run.
 
 The functions are those of CEC2005 that are neither among the paper's training functions nor among its test functions:
 no policy was trained or tuned on them, and the comparison that counts is not anticipated. Two are relatives of training
@@ -16,7 +16,7 @@ import tyro
 from rich.console import Console
 
 from deddqn._utils.optional_imports import need
-from deddqn.experiments.plan import experiment
+from deddqn.experiments.plan import plan_experiment
 from deddqn.optimize import minimize, plot
 from deddqn.policies import policy_names
 from deddqn.problems import get
@@ -40,23 +40,23 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Compare, report, draw; say where to look."""
+    """Compare, report, draw; print the paths."""
     from deddqn.experiments.progress import live
     from deddqn.experiments.runner import run_experiment
     from deddqn.report import write_report
 
     console = Console()
-    need("matplotlib", "the pictures of the demo", "report")
+    need("matplotlib", "the plots of the demo", "report")
     folder = options.out / "comparison"
     if folder.exists():
         shutil.rmtree(folder)
-    what = experiment(policy_names(), PROBLEMS, runs=options.runs, budget=options.budget, seed=0)
-    console.print(what.plan.describe(), markup=False)
-    with live(console) as begin:
-        outcome = run_experiment(what, folder, begin=begin)
+    planned = plan_experiment(policy_names(), PROBLEMS, runs=options.runs, budget=options.budget, seed=0)
+    console.print(planned.plan.describe(), markup=False)
+    with live(console) as on_start:
+        summary = run_experiment(planned, folder, on_start=on_start)
     page = write_report(folder, note=NOTE)
-    picture = options.out / "run.png"
+    figure = options.out / "run.png"
     result = minimize(get(DRAWN), maxfun=options.budget, rng=1, history=True)
-    plot(result, picture)
-    console.print(f"\nthe report:  {page}\none run:     {picture}", markup=False)
-    return 1 if outcome.failed else 0
+    plot(result, figure)
+    console.print(f"\nthe report:  {page}\none run:     {figure}", markup=False)
+    return 1 if summary.failed else 0

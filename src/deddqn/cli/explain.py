@@ -25,14 +25,14 @@ class Options:
     budget: Annotated[int, tyro.conf.arg(help="evaluations per run")] = 10_000
     population_size: Annotated[int | None, tyro.conf.arg(help="NP; the policy's own by default")] = None
     states: Annotated[int, tyro.conf.arg(help="decisions per problem that are drawn for the permutations")] = 500
-    control: Annotated[bool, tyro.conf.arg(help="also play the controls: own shares, fixed strategies")] = True
+    control: Annotated[bool, tyro.conf.arg(help="also run the controls: own shares, fixed strategies")] = True
     workers: Annotated[int | None, tyro.conf.arg(help="threads; all cores by default")] = None
     out: Annotated[Path | None, tyro.conf.arg(help="folder of the page; out/explain/POLICY by default")] = None
     redraw: Annotated[Path | None, tyro.conf.arg(help="only draw the page of this folder again, from its data")] = None
 
 
 def run(options: Options) -> int:
-    """Explain, write, and say the most important."""
+    """Explain, write, and print the findings."""
     from deddqn.experiments.progress import steps
     from deddqn.explain import Request, draw_page, explain, findings, write_page
 
@@ -56,8 +56,8 @@ def run(options: Options) -> int:
     )
     folder = options.out if options.out is not None else Path("out/explain") / request.chosen.name
     console = Console()
-    with steps(console, "explaining", request.steps, "batches of runs") as tell:
-        found = explain(request, tell)
+    with steps(console, "explaining", request.steps, "batches of runs") as progress:
+        found = explain(request, progress)
     page = write_page(found, folder)
     for sentence in findings(found):
         console.print(f"- {sentence}", markup=False, highlight=False)

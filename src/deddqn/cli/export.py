@@ -22,7 +22,7 @@ class Options:
 
 def run(options: Options) -> int:
     """Write the file or folder and say what is there."""
-    from deddqn.experiments.export import stored_rows, write_csv
+    from deddqn.experiments.csv_export import stored_rows, write_csv
     from deddqn.loggers.ioh_files import write_ioh_logs
 
     if options.format == "ioh":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
-from deddqn.analysis.paper import PRINTED, paper_friedman, recompute_li, recompute_ranks
+from deddqn.analysis.paper_tables import PRINTED, paper_friedman, recompute_li, recompute_ranks
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,5 @@
-"""Many machines: an existing Ray cluster as a place to work. Nothing here starts one.
+"""Work on an existing Ray cluster; nothing here starts one.
 
-`versions` says who may take part, `parcels` what travels, `connection` joins a cluster and streams tasks through it.
-Ray is imported by `connection` and `parcels` alone, when a command asks for a cluster.
+`node_versions` says which nodes may take part, `serialization` what is sent to them, `connection` joins a cluster and
+streams tasks through it; `experiments` and `training` run on top. Ray is imported when a command asks for a cluster.
 """

@@ -1,7 +1,7 @@
 """Joining an existing Ray cluster, and a stream of tasks through it that survives the loss of nodes.
 
 A task is a function of the package and its arguments. It is sent to any node with a free core; if its node dies it is
-sent again, and if its process dies the caller hears of it. Ray itself retries nothing, so nothing is done twice.
+sent again, and if its process dies the caller is told. Ray itself retries nothing, so nothing is done twice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from deddqn.distributed.node_versions import versions
 T = TypeVar("T")
 
 AHEAD = 2  # tasks per core that are under way or wait at a node
-LOOK_SECONDS = 2.0  # between looks at which nodes there are
+POLL_SECONDS = 2.0  # between questions which nodes there are
 PROBE_SECONDS = 120.0  # for a node to say which versions it has
 REACH_SECONDS = 5.0  # for the head to answer
 
@@ -99,7 +99,7 @@ def _check_reachable(address: str) -> None:
 
 
 def _worker() -> Callable[..., tuple[bool, Any]]:
-    """The function that nodes run. A local one travels by value: it can say that the package is missing there."""
+    """The function that nodes run. A local one is sent by value: it can say that the package is missing there."""
 
     def work(wanted: dict[str, str], module: str, name: str, *arguments: Any) -> tuple[bool, Any]:
         from importlib import import_module
@@ -133,14 +133,14 @@ class Cluster:
         self.wanted = versions(packages)
         self._work = ray.remote(num_cpus=1, max_retries=0)(_worker())
         self._nodes: list[dict[str, Any]] = []
-        self._looked = -LOOK_SECONDS
+        self._polled = -POLL_SECONDS
 
     @property
     def nodes(self) -> list[dict[str, Any]]:
         """The nodes that live and have cores."""
-        if time.monotonic() - self._looked >= LOOK_SECONDS:
+        if time.monotonic() - self._polled >= POLL_SECONDS:
             self._nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
-            self._looked = time.monotonic()
+            self._polled = time.monotonic()
         return self._nodes
 
     @property
@@ -209,5 +209,5 @@ class Cluster:
 
 def _ready(refs: list[Any]) -> list[Any]:
     """Those that are ready, after waiting for the first a while."""
-    first, _ = ray.wait(refs, num_returns=1, timeout=LOOK_SECONDS)
+    first, _ = ray.wait(refs, num_returns=1, timeout=POLL_SECONDS)
     return ray.wait(refs, num_returns=len(refs), timeout=0)[0] if first else []

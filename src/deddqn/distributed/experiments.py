@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from deddqn.baselines.registry import LIBRARIES
+from deddqn.baselines.baseline_registry import LIBRARIES
 from deddqn.distributed.connection import Cluster, ClusterError, Crashed, joined
 from deddqn.distributed.serialization import pack, unpack
 from deddqn.experiments.executors import Task
@@ -24,32 +24,32 @@ FAMILIES = {"bbob": "ioh", "bbob-coco": "coco-experiment"}
 """Problems that are evaluated by another package."""
 
 
-def play(method: bytes, problem: bytes, jobs: list[Job]) -> list[Run]:
+def run_on_node(method: bytes, problem: bytes, jobs: list[Job]) -> list[Run]:
     """On a node: the rows of the jobs."""
-    played, place = unpack(method), unpack(problem)
-    if isinstance(place, str):
-        return run_named_jobs(played, place, jobs)
-    return run_jobs(played, place, jobs)
+    sent_method, sent_problem = unpack(method), unpack(problem)
+    if isinstance(sent_problem, str):
+        return run_named_jobs(sent_method, sent_problem, jobs)
+    return run_jobs(sent_method, sent_problem, jobs)
 
 
-class ClusterCrew:
-    """Runs the tasks of a comparison; a lost node's tasks run again on others."""
+class ClusterExecutor:
+    """Runs the tasks of a comparison; tasks of a lost node run again on others."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._parcels: dict[int, Any] = {}
-        self._packed: list[Any] = []  # alive, so that their identities stay theirs
+        self._payloads: dict[int, Any] = {}
+        self._sent: list[Any] = []  # alive, so that their identities stay theirs
 
     @property
-    def where(self) -> str:
-        """Nodes and cores of the moment."""
+    def resources(self) -> str:
+        """Nodes and cores at the moment."""
         return self._cluster.describe()
 
     def results(self, tasks: list[Task]) -> Iterator[list[Run]]:
         """Rows of finished tasks as they come."""
         for task in tasks:
-            self._parcel(task.method, f"the method {task.jobs[0].method!r}")
-            self._parcel(task.problem, f"the problem {task.jobs[0].problem!r}")
+            self._payload(task.method, f"the method {task.jobs[0].method!r}")
+            self._payload(task.problem, f"the problem {task.jobs[0].problem!r}")
         waiting = deque((task, False) for task in tasks)
         for (task, alone), rows in self._cluster.stream(waiting, lambda each: self._submit(each[0])):
             if not isinstance(rows, Crashed):
@@ -60,28 +60,28 @@ class ClusterCrew:
                 waiting.extendleft((replace(task, jobs=[job]), True) for job in task.jobs)
 
     def _submit(self, task: Task) -> Any:
-        return self._cluster.submit(play, self._parcel(task.method), self._parcel(task.problem), task.jobs)
+        return self._cluster.submit(run_on_node, self._payload(task.method), self._payload(task.problem), task.jobs)
 
-    def _parcel(self, thing: Any, what: str = "") -> Any:
+    def _payload(self, thing: Any, what: str = "") -> Any:
         """Sent once, however many tasks need it."""
-        if id(thing) not in self._parcels:
-            self._parcels[id(thing)] = self._cluster.keep(pack(thing, what))
-            self._packed.append(thing)
-        return self._parcels[id(thing)]
+        if id(thing) not in self._payloads:
+            self._payloads[id(thing)] = self._cluster.keep(pack(thing, what))
+            self._sent.append(thing)
+        return self._payloads[id(thing)]
 
 
-def packages_of(what: Experiment) -> list[str]:
+def packages_of(experiment: Experiment) -> list[str]:
     """Packages beside the usual that the runs of an experiment depend on."""
-    methods = [LIBRARIES[name] for name, who in what.contestants.items() if who.by_name and name in LIBRARIES]
-    families = {name.partition(":")[0] for name in what.problems}
+    methods = [LIBRARIES[name] for name, spec in experiment.methods.items() if spec.by_name and name in LIBRARIES]
+    families = {name.partition(":")[0] for name in experiment.problems}
     return [*dict.fromkeys(methods), *(package for family, package in FAMILIES.items() if family in families)]
 
 
 @contextmanager
-def cluster_crew(address: str, what: Experiment) -> Iterator[ClusterCrew]:
-    """The cluster at `address` as the crew of an experiment."""
-    with joined(address, packages_of(what)) as cluster:
-        yield ClusterCrew(cluster)
+def cluster_executor(address: str, experiment: Experiment) -> Iterator[ClusterExecutor]:
+    """The executor of an experiment on the cluster at `address`."""
+    with joined(address, packages_of(experiment)) as cluster:
+        yield ClusterExecutor(cluster)
 
 
 def errors_on_node(protocol: TuningProtocol, policy: bytes) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Who may take part: a node whose deddqn (to the byte), numpy, numba and scipy are those of the driver."""
+"""Which nodes may take part: those whose deddqn (to the byte), numpy, numba and scipy are the driver's."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What travels to the nodes: problems, policies and methods, with their contents.
+"""Serialization of problems, policies and methods for the nodes of a cluster, on top of cloudpickle.
 
-Compiled functions of the package (or of any module that the nodes can import) travel by name and are loaded from the
+Compiled functions of the package (or of any module that the nodes can import) are sent by name and loaded from the
 node's own cache; problems by name where the name says everything; functions and classes of a script by value; weights
 and settings always by value. The path of a policy file therefore means the driver's file.
 """
@@ -25,36 +25,36 @@ from deddqn.problems.bbob import BbobProblem
 OWN = ("objective", "_call", "_call_address", "_work", "_noise")  # what a problem makes again where it arrives
 
 
-class CannotTravel(ValueError):
-    """Something that the nodes cannot be sent; the message says what and why."""
+class NotSerializableError(ValueError):
+    """An object that cannot be sent to the nodes; the message says which and why."""
 
 
 def pack(thing: Any, what: str) -> bytes:
-    """`thing` for the nodes; an error that names it as `what` if it cannot travel."""
+    """`thing` for the nodes; an error that names it as `what` if it cannot be sent."""
     sink = io.BytesIO()
     try:
         _Packer(sink, protocol=pickle.HIGHEST_PROTOCOL).dump(thing)
     except Exception as error:
-        raise CannotTravel(
-            f"{what} cannot travel to the nodes of a cluster ({type(error).__name__}: {error}); run it on one machine"
+        raise NotSerializableError(
+            f"{what} cannot be sent to the nodes of a cluster ({type(error).__name__}: {error}); run it on one machine"
         ) from error
     return sink.getvalue()
 
 
 @lru_cache(maxsize=64)
-def unpack(parcel: bytes) -> Any:
-    """What `pack` was given; parcels that come again are not unpacked again."""
+def unpack(payload: bytes) -> Any:
+    """What `pack` was given; equal payloads are unpacked once."""
     try:
-        return pickle.loads(parcel)
+        return pickle.loads(payload)
     except ImportError as error:
-        raise CannotTravel(f"what was sent needs a module that is not installed there: {error}") from error
+        raise NotSerializableError(f"what was sent needs a module that is not installed there: {error}") from error
 
 
 class _Packer(cloudpickle.CloudPickler):  # type: ignore[misc]
     """Pickles by name what a node finds by name."""
 
     def reducer_override(self, thing: Any) -> Any:
-        """How a thing is made again at the other end."""
+        """How an object is made again on the node."""
         if isinstance(thing, Problem):
             return (get, (thing.name,)) if _found_by_name(thing) else _parts(thing)
         if is_jitted(thing) and _importable(thing):

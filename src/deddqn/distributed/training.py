@@ -21,7 +21,7 @@ import numpy as np
 import ray
 from ray import exceptions
 
-from deddqn.distributed.connection import LOOK_SECONDS, LOST, Cluster, ClusterError, joined
+from deddqn.distributed.connection import LOST, POLL_SECONDS, Cluster, ClusterError, joined
 from deddqn.distributed.node_versions import differences
 from deddqn.distributed.serialization import pack, unpack
 from deddqn.engine import Record
@@ -171,7 +171,7 @@ class ClusterActors:
             if handle.actor is None:
                 self._start(handle)
         while more():
-            ready, _ = ray.wait(list(self._pending), num_returns=1, timeout=LOOK_SECONDS)
+            ready, _ = ray.wait(list(self._pending), num_returns=1, timeout=POLL_SECONDS)
             for ref in ready:
                 handle = self._pending.pop(ref)
                 report = self._report(handle, ref)

@@ -11,8 +11,8 @@ from deddqn._utils.lazy_imports import lazy_names
 from deddqn._utils.optional_imports import need
 
 if TYPE_CHECKING:
-    from deddqn.experiments.plan import Experiment, Job, Plan, experiment, preset
-    from deddqn.experiments.runner import Outcome, compare, run_experiment
+    from deddqn.experiments.plan import Experiment, Job, Plan, plan_experiment, preset
+    from deddqn.experiments.runner import ExperimentSummary, compare, run_experiment
     from deddqn.experiments.store import Store, StoreError
 else:
 
@@ -23,8 +23,8 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "deddqn.experiments.plan": ("Experiment", "Job", "Plan", "experiment", "preset"),
-            "deddqn.experiments.runner": ("Outcome", "compare", "run_experiment"),
+            "deddqn.experiments.plan": ("Experiment", "Job", "Plan", "plan_experiment", "preset"),
+            "deddqn.experiments.runner": ("ExperimentSummary", "compare", "run_experiment"),
             "deddqn.experiments.store": ("Store", "StoreError"),
         },
         before=_check,
@@ -32,13 +32,13 @@ else:
 
 __all__ = [
     "Experiment",
+    "ExperimentSummary",
     "Job",
-    "Outcome",
     "Plan",
     "Store",
     "StoreError",
     "compare",
-    "experiment",
+    "plan_experiment",
     "preset",
     "run_experiment",
 ]

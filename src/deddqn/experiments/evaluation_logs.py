@@ -3,7 +3,7 @@
 A run is logged into a scratch folder of its own. When its task ends, the files of its runs become one archive,
 ``logs/runs/<format>-<number>.zip``, written like a result file and before it. An archive that cannot be read, or a run
 without its log, is run again; of two logs of one run the last counts. When all is done, the archives are joined into
-the folders that readers take: ``logs/<format>/<method>``.
+the folders that readers expect: ``logs/<format>/<method>``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Files = dict[str, bytes]
 
 @runtime_checkable
 class LogFormat(Protocol):
-    """A format of logs; `deddqn.loggers.formats` has those of ioh and COCO. Travels to helper processes."""
+    """A format of logs; `deddqn.loggers.formats` has those of ioh and COCO. It is sent to worker processes."""
 
     @property
     def name(self) -> str:
@@ -63,7 +63,7 @@ class Recorder:
         return self.scratch / form.name / key
 
     @contextmanager
-    def shown(self, problem: Problem, job: Job) -> Iterator[Problem]:
+    def recorded(self, problem: Problem, job: Job) -> Iterator[Problem]:
         """The problem with its evaluations logged, those within the budget of the job."""
         with ExitStack() as stack:
             tells = [stack.enter_context(self._opened(form, job, problem)) for form in self.formats]
@@ -85,7 +85,7 @@ class Recorder:
         return form.opened(folder, job, problem)
 
 
-class LogBooks:
+class EvaluationLogs:
     """The logs of an experiment; for the holder of its lock."""
 
     def __init__(self, store: Store, formats: Sequence[LogFormat]) -> None:
@@ -97,8 +97,8 @@ class LogBooks:
         self.recorder = Recorder(self.formats, self.folder / SCRATCH) if formats else None
 
     @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Begin without what a killed process left behind, and leave nothing behind."""
+    def session(self) -> Iterator[None]:
+        """Remove what a killed process left behind, and leave nothing behind."""
         if not self.formats:
             yield
             return

@@ -1,6 +1,6 @@
-"""Who takes part: a name or an object becomes a `Contestant`, a problem name or suite becomes problems.
+"""The methods of a comparison: a name or an object becomes a `MethodSpec`, a problem name or suite becomes problems.
 
-A policy plays on the shared DE through the lanes; everything else is a method with ``run(problem, budget, rng)``.
+Policies run on the shared DE, vectorized; everything else is a method with ``run(problem, budget, rng)``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from deddqn._utils.validation import UnknownNameError, unknown_name
 from deddqn.baselines import Method, baseline_names, check_installed, load_baseline
-from deddqn.baselines.registry import LIBRARIES
+from deddqn.baselines.baseline_registry import LIBRARIES
 from deddqn.de.portfolio import PAPER
 from deddqn.policies import CompiledPolicy, load_policy, policy_names
 from deddqn.problems import SUITES, Problem, get, problem_names
@@ -40,7 +40,7 @@ PAPER_METHODS = (
 
 
 @dataclass(frozen=True)
-class Contestant:
+class MethodSpec:
     """One method of a comparison, ready to run.
 
     `fingerprint` changes when what the method does changes (weights, settings): it is part of a job's key.
@@ -48,19 +48,19 @@ class Contestant:
     """
 
     name: str
-    played: Any  # a CompiledPolicy or a Method
+    implementation: Any  # a CompiledPolicy or a Method
     fingerprint: str
     by_name: bool
 
     @property
     def is_policy(self) -> bool:
-        """Whether it plays on the shared DE."""
-        return isinstance(self.played, CompiledPolicy)
+        """Whether it is a policy of the shared DE."""
+        return isinstance(self.implementation, CompiledPolicy)
 
     def check(self) -> None:
-        """Raise if it cannot play at all: too few operators to choose from, a library that is not installed."""
-        if isinstance(self.played, CompiledPolicy):
-            self.played.check_portfolio(self.played.portfolio or PAPER)
+        """Raise if it cannot run at all: too few operators to choose from, a library that is not installed."""
+        if isinstance(self.implementation, CompiledPolicy):
+            self.implementation.check_portfolio(self.implementation.portfolio or PAPER)
         elif self.by_name:
             check_installed(self.name)
 
@@ -76,33 +76,33 @@ def available(names: Sequence[str]) -> tuple[list[str], list[str]]:
     return [name for name in names if name in known], [name for name in names if name not in known]
 
 
-def enter(method: Any) -> Contestant:
-    """A contestant from a name, the path of a policy file, a policy or an object with ``name`` and ``run``."""
+def method_spec(method: Any) -> MethodSpec:
+    """The spec of a name, the path of a policy file, a policy or an object with ``name`` and ``run``."""
     if isinstance(method, str):
         return _by_name(method)
     if isinstance(method, CompiledPolicy):
-        return Contestant(method.name, method, policy_fingerprint(method), by_name=False)
+        return MethodSpec(method.name, method, policy_fingerprint(method), by_name=False)
     if isinstance(method, Method):
-        return Contestant(method.name, method, method_fingerprint(method), by_name=False)
+        return MethodSpec(method.name, method, method_fingerprint(method), by_name=False)
     raise ValueError(f"a method must be a name, a policy, or an object with 'name' and 'run', got {method!r}")
 
 
 @lru_cache(maxsize=256)
-def _by_name(name: str) -> Contestant:
+def _by_name(name: str) -> MethodSpec:
     if name in baseline_names():
         baseline = load_baseline(name)
-        return Contestant(name, baseline, method_fingerprint(baseline), by_name=True)
+        return MethodSpec(name, baseline, method_fingerprint(baseline), by_name=True)
     try:
         policy = load_policy(name)
     except UnknownNameError:
         raise unknown_name("method", name, method_names()) from None
     if not isinstance(policy, CompiledPolicy):
-        raise ValueError(f"policy {name!r} is not compiled, so it cannot be run in lanes")
-    return Contestant(name, policy, policy_fingerprint(policy), by_name=True)
+        raise ValueError(f"policy {name!r} is not compiled, so it cannot take part in a comparison")
+    return MethodSpec(name, policy, policy_fingerprint(policy), by_name=True)
 
 
 def policy_fingerprint(policy: CompiledPolicy) -> str:
-    """The hash of a policy's constants (weights, probabilities, parameters) and of its own moves and settings."""
+    """The hash of a policy's constants (weights, probabilities, parameters) and of its own operators and settings."""
     own = repr(policy.portfolio.values) if policy.portfolio not in (None, PAPER) else ""
     settings = repr(sorted(policy.de.items())) if policy.de else ""
     return _digest(policy.setup.tobytes() + own.encode() + settings.encode())
@@ -152,8 +152,8 @@ def named_problem(name: str) -> Problem:
         ) from None
 
 
-def travels(thing: Any) -> bool:
-    """Whether an object can be sent to a worker process that starts from nothing."""
+def is_picklable(thing: Any) -> bool:
+    """Whether an object can be sent to a worker process, which does not import the main module."""
     if type(thing).__module__ == "__main__":
         return False
     try:

@@ -1,4 +1,4 @@
-"""A problem that remembers what a method did with it, so that nobody has to take the method's word."""
+"""A problem that records its evaluations, so that a method's own report can be checked (as Gymnasium's Monitor)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from deddqn.problems import Problem
 
 
-class WatchedProblem(Problem):
+class MonitoredProblem(Problem):
     """Counts evaluations and non-finite values, and keeps the best value within the budget and the box."""
 
     def __init__(self, problem: Problem, budget: int) -> None:
         self.__dict__.update(problem.with_objective(problem.objective).__dict__)  # threads must not share scratch
         self.budget = budget
-        self.made = 0
+        self.evaluations = 0
         self.non_finite = 0
         self.best_seen = math.inf
 
@@ -31,16 +31,16 @@ class WatchedProblem(Problem):
         finite = np.isfinite(values)
         self.non_finite += int(np.count_nonzero(~finite))
         within = np.flatnonzero((values < self.best_seen) & finite)
-        for k in within[within < self.budget - self.made]:
+        for k in within[within < self.budget - self.evaluations]:
             self._consider(points[k], float(values[k]))
-        self.made += len(values)
+        self.evaluations += len(values)
         return values
 
     def _note(self, x: Any, value: float) -> None:
-        self.made += 1
+        self.evaluations += 1
         if not math.isfinite(value):
             self.non_finite += 1
-        elif value < self.best_seen and self.made <= self.budget:
+        elif value < self.best_seen and self.evaluations <= self.budget:
             self._consider(np.asarray(x, dtype=np.float64), value)
 
     def _consider(self, point: np.ndarray, value: float) -> None:

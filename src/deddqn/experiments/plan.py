@@ -1,4 +1,4 @@
-"""An experiment as a value: who, on what, how often, how long. A plan yields jobs; a job's key is its content."""
+"""Experiments as values: methods, problems, runs and budget. A plan yields jobs; a job's key hashes its content."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 from deddqn._utils.validation import check_whole_number, choice_error, unknown_name
 from deddqn.de.config import DEConfig
-from deddqn.experiments.methods import PAPER_METHODS, Contestant, available, enter, problems_of
+from deddqn.experiments.methods import PAPER_METHODS, MethodSpec, available, method_spec, problems_of
 from deddqn.problems import Problem
 
-KEY_VERSION = 1  # of what a job's content means: a change of it makes all stored runs strangers
+KEY_VERSION = 1  # of what a job's content means: a change of it invalidates all stored runs
 Setting = str | int | float
 
 PAPER_RUNS, PAPER_BUDGET = 25, 10_000  # Sect. 5.1
@@ -40,7 +40,7 @@ class Job:
 class Plan:
     """A comparison: `methods` x `problems` x `runs`, each run with `budget` evaluations.
 
-    `fingerprints` tell which version of a method is meant (see `Contestant`); `de` are the settings of the shared
+    `fingerprints` tell which version of a method is meant (see `MethodSpec`); `de` are the settings of the shared
     DE; `missing` are methods that the preset wants and this installation lacks.
     """
 
@@ -156,10 +156,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A plan together with the living things that its names stand for."""
+    """A plan together with the objects that its names stand for."""
 
     plan: Plan
-    contestants: dict[str, Contestant] = field(repr=False)
+    methods: dict[str, MethodSpec] = field(repr=False)
     problems: dict[str, Problem] = field(repr=False)
 
 
@@ -171,7 +171,7 @@ def _words(names: Sequence[str]) -> str:
     return ", ".join(names) if names else "none"
 
 
-def experiment(
+def plan_experiment(
     methods: Iterable[Any],
     problems: Iterable[str | Problem],
     *,
@@ -182,13 +182,13 @@ def experiment(
     missing: Sequence[str] = (),
 ) -> Experiment:
     """Check names and settings, and make the plan."""
-    entered = [enter(method) for method in ([methods] if isinstance(methods, str) else methods)]
-    if not entered:
+    specs = [method_spec(method) for method in ([methods] if isinstance(methods, str) else methods)]
+    if not specs:
         raise ValueError("methods must name at least one method, got none")
     found = problems_of(problems)
     plan = Plan(
-        methods=tuple(c.name for c in entered),
-        fingerprints=tuple(c.fingerprint for c in entered),
+        methods=tuple(spec.name for spec in specs),
+        fingerprints=tuple(spec.fingerprint for spec in specs),
         problems=tuple(found),
         runs=runs,
         budget=budget,
@@ -196,9 +196,9 @@ def experiment(
         de=tuple(sorted((de or {}).items())),
         missing=tuple(missing),
     )
-    for contestant in entered:
-        contestant.check()
-    return Experiment(plan, {c.name: c for c in entered}, found)
+    for spec in specs:
+        spec.check()
+    return Experiment(plan, {spec.name: spec for spec in specs}, found)
 
 
 PRESETS = ("paper",)
@@ -209,6 +209,6 @@ def preset(name: str, **changes: Any) -> Experiment:
     if name not in PRESETS:
         raise unknown_name("preset", name, PRESETS)
     present, missing = available(PAPER_METHODS)
-    made = experiment(present, ["cec2005-test"], missing=missing, **changes)
+    made = plan_experiment(present, ["cec2005-test"], missing=missing, **changes)
     named = Plan(**{**made.plan.__dict__, "preset": name})
-    return Experiment(named, made.contestants, made.problems)
+    return Experiment(named, made.methods, made.problems)

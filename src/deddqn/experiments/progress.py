@@ -18,7 +18,7 @@ from rich.progress import (
 )
 
 from deddqn.experiments.results import OK, Run
-from deddqn.experiments.runner import Beginner, Listener, Outcome
+from deddqn.experiments.runner import ExperimentSummary, OnRows, OnStart
 
 EVERY = 15.0  # seconds between lines where there is no terminal
 
@@ -38,13 +38,13 @@ def _columns(unit: str) -> tuple[ProgressColumn, ...]:
 
 @contextmanager
 def steps(console: Console, title: str, total: int, unit: str) -> Iterator[Callable[[str], None]]:
-    """What hears of every step that is done: a bar on a terminal, and a line now and then elsewhere."""
+    """A callback for every finished step: a bar on a terminal, and a line now and then elsewhere."""
     with Progress(*_columns(unit), console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task(title, total=total, pace="")
         started = last = time.monotonic()
         done = 0
 
-        def tell(step: str) -> None:
+        def advance(step: str) -> None:
             nonlocal done, last
             done += 1
             bar.update(task, advance=1, description=step)
@@ -54,25 +54,25 @@ def steps(console: Console, title: str, total: int, unit: str) -> Iterator[Calla
                 left = (now - started) * (total / done - 1.0)
                 console.print(f"{done} of {total} {unit}, about {left:.0f} s left", markup=False)
 
-        yield tell
+        yield advance
 
 
 @contextmanager
-def live(console: Console) -> Iterator[Beginner]:
-    """A `Beginner` that shows a bar on a terminal, and a line now and then elsewhere."""
+def live(console: Console) -> Iterator[OnStart]:
+    """An `OnStart` that shows a bar on a terminal, and a line now and then elsewhere."""
     with Progress(*_columns("runs"), console=console, disable=not console.is_terminal) as bar:
 
-        def begin(outcome: Outcome, evaluations: int) -> Listener:
-            for notice in outcome.notices:
+        def on_start(summary: ExperimentSummary, evaluations: int) -> OnRows:
+            for notice in summary.notices:
                 console.print(f"note: {notice}", markup=False)
-            if outcome.skipped:
-                console.print(f"{outcome.skipped} of {outcome.planned} runs are stored already")
-            todo = outcome.planned - outcome.skipped
-            task = bar.add_task("comparing", total=todo, pace=outcome.where)
+            if summary.skipped:
+                console.print(f"{summary.skipped} of {summary.planned} runs are stored already")
+            todo = summary.planned - summary.skipped
+            task = bar.add_task("comparing", total=todo, pace=summary.resources)
             lines = _Lines(console, todo, evaluations)
 
-            def tell(runs: list[Run]) -> None:
-                pace = lines.add(runs, outcome.where)
+            def on_rows(runs: list[Run]) -> None:
+                pace = lines.add(runs, summary.resources)
                 bar.update(task, advance=len(runs), description=f"{runs[-1].method} on {runs[-1].problem}", pace=pace)
                 for run in runs:
                     if run.status != OK:
@@ -80,11 +80,11 @@ def live(console: Console) -> Iterator[Beginner]:
                             f"{run.status}: {run.method} on {run.problem}, run {run.repeat}: {run.note}", markup=False
                         )
                 if not console.is_terminal:
-                    lines.tell(pace)
+                    lines.print(pace)
 
-            return tell
+            return on_rows
 
-        yield begin
+        yield on_start
 
 
 class _Lines:
@@ -95,15 +95,15 @@ class _Lines:
         self.started = self.last = time.monotonic()
         self.done = self.spent = 0
 
-    def add(self, runs: list[Run], where: str) -> str:
+    def add(self, runs: list[Run], resources: str) -> str:
         """Count runs that are done; return the pace, and on a cluster its nodes and cores."""
         self.done += len(runs)
         self.spent += sum(run.budget for run in runs)
         pace = f"{self.spent / max(time.monotonic() - self.started, 1e-9):,.0f} evaluations/s"
-        return f"{where}, {pace}" if where else pace
+        return f"{resources}, {pace}" if resources else pace
 
-    def tell(self, pace: str) -> None:
-        """Print where we are, if it is time."""
+    def print(self, pace: str) -> None:
+        """Print the progress, if it is time."""
         now = time.monotonic()
         if now - self.last < EVERY:
             return

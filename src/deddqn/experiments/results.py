@@ -64,8 +64,8 @@ UNREPEATABLE = ("cpu_seconds", "traceback", "versions")
 """What may differ between two runs of one job."""
 
 
-def place_of(job: Job) -> dict[str, Any]:
-    """The columns that say which job a row belongs to."""
+def job_columns(job: Job) -> dict[str, Any]:
+    """The columns that identify a job."""
     return {
         "key": job.key,
         "method": job.method,
@@ -78,7 +78,7 @@ def place_of(job: Job) -> dict[str, Any]:
 
 def failed(job: Job, reason: str, traceback: str) -> Run:
     """The row of a job that raised."""
-    return Run(**place_of(job), status=FAILED, note=reason, traceback=traceback)
+    return Run(**job_columns(job), status=FAILED, note=reason, traceback=traceback)
 
 
 def to_table(runs: list[Run]) -> pa.Table:

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from deddqn._utils.optional_imports import need
-from deddqn._utils.validation import check_whole_number
-from deddqn.experiments.evaluation_logs import LogBooks, LogFormat, Recorder
-from deddqn.experiments.executors import Task, Workers
+from deddqn.experiments.evaluation_logs import EvaluationLogs, LogFormat, Recorder
+from deddqn.experiments.executors import Executor, LocalExecutor, Task
 from deddqn.experiments.lock import sole_use
-from deddqn.experiments.methods import Contestant, problems_of, travels
-from deddqn.experiments.plan import Experiment, Job, experiment
+from deddqn.experiments.methods import MethodSpec, is_picklable, problems_of
+from deddqn.experiments.plan import Experiment, Job, plan_experiment
 from deddqn.experiments.results import FAILED, FLAGGED, Run
 from deddqn.experiments.store import Store
 from deddqn.problems import Problem
 
-LANES_CHUNK = 500_000  # evaluations of a task: about a second of compiled search,
-METHOD_CHUNK = 50_000  # ... and of a method in Python
-AHEAD = 2  # tasks per worker that wait ready
+COMPILED_CHUNK = 500_000  # evaluations of a task: about a second of compiled search,
+PYTHON_CHUNK = 50_000  # ... and of a method in Python
 
 
 @dataclass
-class Outcome:
+class ExperimentSummary:
     """What a call of `run_experiment` did."""
 
     planned: int
@@ -38,46 +35,38 @@ class Outcome:
     failed: list[Run] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     logs: list[Path] = field(default_factory=list)
-    where: str = ""  # nodes and cores of the moment, on a cluster
+    resources: str = ""  # nodes and cores at the moment, on a cluster
 
-    def note(self, rows: list[Run], where: str) -> None:
-        """Enter rows that are stored."""
+    def add(self, rows: list[Run], resources: str) -> None:
+        """Count rows that are stored."""
         self.ran += len(rows)
         self.flagged += [row for row in rows if row.status == FLAGGED]
         self.failed += [row for row in rows if row.status == FAILED]
-        self.where = where
+        self.resources = resources
 
 
-Listener = Callable[[list[Run]], None]
-Beginner = Callable[[Outcome, int], Listener]
+OnRows = Callable[[list[Run]], None]
+"""Called with the rows of every finished task."""
+
+OnStart = Callable[[ExperimentSummary, int], OnRows]
+"""Called with the summary so far and the evaluations to make; returns what is called after every task."""
 
 
-class Crew(Protocol):
-    """Who runs the tasks."""
-
-    @property
-    def where(self) -> str:
-        """Nodes and cores in words; nothing on this machine."""
-
-    def results(self, tasks: list[Task]) -> Iterator[list[Run]]:
-        """Rows of finished tasks as they come."""
-
-
-def _silent(outcome: Outcome, evaluations: int) -> Listener:
-    return lambda runs: None
+def _no_progress(summary: ExperimentSummary, evaluations: int) -> OnRows:
+    return lambda rows: None
 
 
 def run_experiment(
-    what: Experiment,
+    experiment: Experiment,
     out: str | os.PathLike[str],
     *,
     workers: int | None = None,
     extend: bool = False,
     retry_failed: bool = False,
     logs: Sequence[LogFormat] = (),
-    begin: Beginner = _silent,
+    on_start: OnStart = _no_progress,
     cluster: str | None = None,
-) -> Outcome:
+) -> ExperimentSummary:
     """Run the jobs of an experiment that are not stored in the folder `out` yet.
 
     Parameters
@@ -87,59 +76,58 @@ def run_experiment(
     retry_failed : run jobs again that failed before.
     logs : formats in which every evaluation is logged too (see `deddqn.loggers.formats`); stored runs that have no
         such log are run again, with the same results.
-    begin : called with the outcome so far and the evaluations to make; gives what is called after every task.
+    on_start : called with the summary so far and the evaluations to make; returns what is called after every task.
     cluster : ``auto`` or the HOST:PORT of a Ray head: the tasks run on its nodes (see docs/cluster.md).
     """
     if cluster is not None and (logs or workers is not None):
         refused = "logs are" if logs else "workers are"
         raise ValueError(f"{refused} of one machine: leave them out on a cluster")
     store = Store(out)
-    books = LogBooks(store, logs)
-    for form in books.formats:
+    evaluation_logs = EvaluationLogs(store, logs)
+    for form in evaluation_logs.formats:
         if not isinstance(form, LogFormat):
             raise ValueError(f"logs must be formats such as deddqn.loggers.formats.IohLog(), got {form!r}")
-        form.check(what.problems.values(), books.folder)
-    with _crew(what, workers, cluster) as crew:
+        form.check(experiment.problems.values(), evaluation_logs.folder)
+    with _executor(experiment, workers, cluster) as executor:
         store.create()
-        with sole_use(Path(out)), books.kept():
-            plan = store.adopt(what.plan, extend=extend)
-            jobs = [job for job in plan.jobs if job.method in what.contestants and job.problem in what.problems]
-            done = store.done(retry_failed=retry_failed, logged=books.logged())
+        with sole_use(Path(out)), evaluation_logs.session():
+            plan = store.adopt(experiment.plan, extend=extend)
+            jobs = [job for job in plan.jobs if job.method in experiment.methods and job.problem in experiment.problems]
+            done = store.done(retry_failed=retry_failed, logged=evaluation_logs.logged())
             todo = [job for job in jobs if job.key not in done]
-            outcome = Outcome(planned=len(jobs), skipped=len(jobs) - len(todo), notices=store.problems + books.problems)
-            outcome.where = crew.where
-            tell = begin(outcome, sum(job.budget for job in todo))
-            for rows in crew.results(list(tasks_of(what, todo, books.recorder))):
-                books.append(rows)
+            notices = store.problems + evaluation_logs.problems
+            summary = ExperimentSummary(planned=len(jobs), skipped=len(jobs) - len(todo), notices=notices)
+            summary.resources = executor.resources
+            on_rows = on_start(summary, sum(job.budget for job in todo))
+            for rows in executor.results(list(tasks_of(experiment, todo, evaluation_logs.recorder))):
+                evaluation_logs.append(rows)
                 store.append(rows)
-                outcome.note(rows, crew.where)
-                tell(rows)
-            if books.formats:
+                summary.add(rows, executor.resources)
+                on_rows(rows)
+            if evaluation_logs.formats:
                 finished = store.done(retry_failed=True)
-                outcome.logs = books.join(job for job in plan.jobs if job.key in finished)
-    return outcome
+                summary.logs = evaluation_logs.join(job for job in plan.jobs if job.key in finished)
+    return summary
 
 
-def tasks_of(what: Experiment, jobs: Iterable[Job], recorder: Recorder | None = None) -> Iterator[Task]:
+def tasks_of(experiment: Experiment, jobs: Iterable[Job], recorder: Recorder | None = None) -> Iterator[Task]:
     """Jobs of one method on one problem in chunks; methods in Python first, since they take longest."""
-    ordered = sorted(jobs, key=lambda job: what.contestants[job.method].is_policy)
-    for (method, problem), group in groupby(ordered, key=lambda job: (job.method, job.problem)):
-        contestant, members, place = what.contestants[method], list(group), what.problems[problem]
-        in_python = not contestant.is_policy or recorder is not None or place.objective.python is not None
-        size = max(1, (METHOD_CHUNK if in_python else LANES_CHUNK) // members[0].budget)
+    ordered = sorted(jobs, key=lambda job: experiment.methods[job.method].is_policy)
+    for (method, name), group in groupby(ordered, key=lambda job: (job.method, job.problem)):
+        spec, members, problem = experiment.methods[method], list(group), experiment.problems[name]
+        in_python = not spec.is_policy or recorder is not None or problem.objective.python is not None
+        size = max(1, (PYTHON_CHUNK if in_python else COMPILED_CHUNK) // members[0].budget)
         for first in range(0, len(members), size):
-            yield _task(contestant, place, members[first : first + size], recorder, in_python)
+            yield _task(spec, problem, members[first : first + size], recorder, in_python)
 
 
-def _task(
-    contestant: Contestant, problem: Problem, jobs: list[Job], recorder: Recorder | None, in_python: bool
-) -> Task:
-    """What runs in Python goes to a process of its own if it can travel there; compiled lanes do not need to."""
+def _task(spec: MethodSpec, problem: Problem, jobs: list[Job], recorder: Recorder | None, in_python: bool) -> Task:
+    """What runs in Python runs in a worker process if it can be sent there; compiled runs need none."""
     if in_python and _is_known(problem):
-        method = contestant.name if contestant.by_name else contestant.played
-        if contestant.by_name or (not contestant.is_policy and travels(method)):
+        method = spec.name if spec.by_name else spec.implementation
+        if spec.by_name or (not spec.is_policy and is_picklable(method)):
             return Task(method, problem.name, jobs, recorder, in_process=True)
-    return Task(contestant.played, problem, jobs, recorder, in_process=False)
+    return Task(spec.implementation, problem, jobs, recorder, in_process=False)
 
 
 def _is_known(problem: Problem) -> bool:
@@ -150,44 +138,16 @@ def _is_known(problem: Problem) -> bool:
         return False
 
 
-class LocalCrew:
-    """The cores of this machine."""
-
-    where = ""
-
-    def __init__(self, workers: int) -> None:
-        check_whole_number("workers", workers, 1)
-        self.workers = workers
-
-    def results(self, tasks: list[Task]) -> Iterator[list[Run]]:
-        """Rows of finished tasks as they come; few tasks wait, so that little is lost or held."""
-        pool, waiting = Workers(self.workers), iter(tasks)
-        running: set[Future[list[Run]]] = set()
-        try:
-            while True:
-                for task in waiting:
-                    running.add(pool.submit(task))
-                    if len(running) >= AHEAD * self.workers:
-                        break
-                if not running:
-                    return
-                finished, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    yield future.result()
-        finally:
-            pool.close()
-
-
 @contextmanager
-def _crew(what: Experiment, workers: int | None, cluster: str | None) -> Iterator[Crew]:
+def _executor(experiment: Experiment, workers: int | None, cluster: str | None) -> Iterator[Executor]:
     if cluster is None:
-        yield LocalCrew(len(os.sched_getaffinity(0)) if workers is None else workers)
+        yield LocalExecutor(len(os.sched_getaffinity(0)) if workers is None else workers)
         return
     need("ray", "work on a cluster", "cluster")
-    from deddqn.distributed.experiments import cluster_crew
+    from deddqn.distributed.experiments import cluster_executor
 
-    with cluster_crew(cluster, what) as crew:
-        yield crew
+    with cluster_executor(cluster, experiment) as executor:
+        yield executor
 
 
 def compare(
@@ -201,12 +161,12 @@ def compare(
     workers: int | None = None,
     logs: Sequence[LogFormat] = (),
     cluster: str | None = None,
-) -> Outcome:
-    """Compare methods on problems and store the results in `out`; call it again to go on where it stopped.
+) -> ExperimentSummary:
+    """Compare methods on problems and store the results in `out`; call it again to resume where it stopped.
 
     `methods` are names, policies, or objects with ``name`` and ``run(problem, budget, rng) -> Trajectory``;
     `problems` names, names of suites, or `Problem` objects; `logs` are formats of `deddqn.loggers.formats`;
     `cluster` is ``auto`` or the address of a Ray cluster to run on.
     """
-    what = experiment(methods, problems, runs=runs, budget=budget, seed=seed)
-    return run_experiment(what, out, workers=workers, logs=logs, cluster=cluster)
+    planned = plan_experiment(methods, problems, runs=runs, budget=budget, seed=seed)
+    return run_experiment(planned, out, workers=workers, logs=logs, cluster=cluster)

@@ -1,4 +1,4 @@
-"""A helper process: reads tasks from its standard input, writes rows to its standard output, ends with its driver.
+"""A worker process: reads tasks from its standard input, writes rows to its standard output, ends with its driver.
 
 Unlike a process of `multiprocessing` it never imports the main module of the driver, so a script that calls
 `compare` needs no ``if __name__ == "__main__"``.
@@ -18,14 +18,14 @@ from deddqn.experiments.plan import Job
 from deddqn.experiments.results import Run
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-"""Linear algebra in one thread per helper: there are as many helpers as cores."""
+"""Linear algebra in one thread per process: there are as many processes as cores."""
 
 
-class HelperDied(RuntimeError):
+class WorkerDied(RuntimeError):
     """The process ended before it answered."""
 
 
-class Helper:
+class WorkerProcess:
     """The driver's end."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Helper:
         )
 
     def run(self, method: Any, problem: Any, jobs: list[Job], recorder: Any = None) -> list[Run]:
-        """The rows of the jobs; `HelperDied` if there will be none."""
+        """The rows of the jobs; `WorkerDied` if there will be none."""
         try:
             pickle.dump((method, problem, jobs, recorder), self._pipe(self._process.stdin))
             self._pipe(self._process.stdin).flush()
@@ -44,7 +44,7 @@ class Helper:
         except (OSError, EOFError, pickle.UnpicklingError) as error:
             self._process.kill()
             self.close()
-            raise HelperDied(f"the helper ended with status {self._process.returncode}") from error
+            raise WorkerDied(f"the worker process ended with status {self._process.returncode}") from error
         return rows
 
     def close(self) -> None:
@@ -64,14 +64,14 @@ class Helper:
 
 
 def end_with_parent(parent: int) -> None:
-    """Watch, and end this process when its parent is gone."""
+    """End this process when its parent is gone."""
 
-    def watch() -> None:
+    def poll() -> None:
         while os.getppid() == parent:
             time.sleep(0.5)
         os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=poll, daemon=True).start()
 
 
 def main() -> None:

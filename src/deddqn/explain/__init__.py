@@ -1,4 +1,4 @@
-"""Why a policy does what it does: its decisions, what they depend on, and the control that takes the state away.
+"""Why a policy does what it does: its decisions, what they depend on, and a control that ignores the state.
 
 The names are imported when they are used: the controls need neither pandas nor pyarrow.
 """
@@ -11,14 +11,14 @@ from deddqn._utils.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
     from deddqn.explain.control_comparison import (
-        Contest,
+        ControlComparison,
         OwnShares,
         against_own_shares,
         measure_shares,
         own_shares,
-        play,
+        run_policy,
     )
-    from deddqn.explain.decisions import MEASURED, PLAYED, Ground
+    from deddqn.explain.decisions import EVALUATION_REPEATS, MEASUREMENT_REPEATS, Protocol
     from deddqn.explain.explanation_page import draw_page, findings, write_page
     from deddqn.explain.importance import Importance, permutation_importance
     from deddqn.explain.storage import ExplanationError, read_explanation, write_explanation
@@ -28,25 +28,25 @@ else:
         __name__,
         {
             "deddqn.explain.control_comparison": (
-                *("Contest", "OwnShares", "against_own_shares", "measure_shares", "own_shares", "play"),
+                *("ControlComparison", "OwnShares", "against_own_shares", "measure_shares", "own_shares", "run_policy"),
             ),
             "deddqn.explain.importance": ("Importance", "permutation_importance"),
             "deddqn.explain.explanation_page": ("draw_page", "findings", "write_page"),
             "deddqn.explain.storage": ("ExplanationError", "read_explanation", "write_explanation"),
             "deddqn.explain.study": ("Explanation", "Request", "explain"),
-            "deddqn.explain.decisions": ("MEASURED", "PLAYED", "Ground"),
+            "deddqn.explain.decisions": ("MEASUREMENT_REPEATS", "EVALUATION_REPEATS", "Protocol"),
         },
     )
 
 __all__ = [
-    "MEASURED",
-    "PLAYED",
-    "Contest",
+    "EVALUATION_REPEATS",
+    "MEASUREMENT_REPEATS",
+    "ControlComparison",
     "Explanation",
     "ExplanationError",
-    "Ground",
     "Importance",
     "OwnShares",
+    "Protocol",
     "Request",
     "against_own_shares",
     "draw_page",
@@ -55,8 +55,8 @@ __all__ = [
     "measure_shares",
     "own_shares",
     "permutation_importance",
-    "play",
     "read_explanation",
+    "run_policy",
     "write_explanation",
     "write_page",
 ]

@@ -1,4 +1,4 @@
-"""The honest control: does it matter that a policy looks at the state, or would its shares alone do?
+"""The control that takes the state away: is a policy better than its operator shares alone?
 
 A policy is compared with *its own shares played at random*: per problem and generation the same strategies, equally
 often, measured in runs on other seeds; and with the best fixed strategy, chosen on other seeds. All start from the
@@ -25,9 +25,9 @@ from deddqn.de.config import DEConfig, config_for
 from deddqn.de.portfolio import PAPER
 from deddqn.experiments.methods import problems_of
 from deddqn.explain.decisions import (
-    MEASURED,
-    PLAYED,
-    Ground,
+    EVALUATION_REPEATS,
+    MEASUREMENT_REPEATS,
+    Protocol,
     compiled_policy,
     count_choices,
     decisions,
@@ -36,16 +36,16 @@ from deddqn.explain.decisions import (
 from deddqn.policies import CompiledPolicy, Policy, fixed, schedule_policy
 from deddqn.problems import Problem
 
-Tell = Callable[[str], None]
+ProgressCallback = Callable[[str], None]
 Errors = Mapping[str, np.ndarray]  # problem -> final errors of the runs
 
 
-def silent(step: str) -> None:
-    """Nobody is told."""
+def no_progress(step: str) -> None:
+    """Report nothing."""
 
 
 @dataclass(frozen=True)
-class Contest:
+class ControlComparison:
     """A policy against a control, problem by problem."""
 
     policy: str
@@ -69,7 +69,7 @@ class Contest:
 class OwnShares:
     """A policy against its own shares: the errors of both by problem, the tests, and the shares themselves."""
 
-    contest: Contest
+    comparison: ControlComparison
     policy_errors: Errors
     control_errors: Errors
     shares: Mapping[str, np.ndarray]  # problem -> (generations, operators)
@@ -77,12 +77,12 @@ class OwnShares:
     @property
     def verdict(self) -> str:
         """Whether the state matters, in plain words."""
-        return state_verdict(self.contest)
+        return state_verdict(self.comparison)
 
 
-def state_verdict(contest: Contest) -> str:
-    """Whether the state matters, from the contest of a policy with its own shares."""
-    tally, problems, own = contest.tally, len(contest.results), "its own shares played at random"
+def state_verdict(comparison: ControlComparison) -> str:
+    """Whether the state matters, from the comparison of a policy with its own shares."""
+    tally, problems, own = comparison.tally, len(comparison.results), "its own shares played at random"
     if tally.wins and tally.losses:
         return (
             f"The state matters both ways: the policy ends significantly better than {own} on {tally.wins} of "
@@ -122,12 +122,12 @@ def against_own_shares(
     repeats: int = 25,
     seed: int = 0,
     share_repeats: int | None = None,
-    first: int = PLAYED,
+    first: int = EVALUATION_REPEATS,
     config: DEConfig | None = None,
     threads: int | None = None,
-    tell: Tell = silent,
+    progress: ProgressCallback = no_progress,
 ) -> OwnShares:
-    """Play a policy against its own shares at random.
+    """Compare a policy with its own shares played at random.
 
     Parameters
     ----------
@@ -135,75 +135,75 @@ def against_own_shares(
     problems : names, names of suites, or problems.
     repeats : runs of either side per problem.
     share_repeats : runs per problem that the shares are measured in; as many as `repeats` by default.
-    first : number of the first repeat that is played; 0 gives the runs of ``deddqn compare``. Shares are measured
-        on the repeats from `MEASURED` on, whatever this is.
+    first : number of the first repeat; 0 gives the runs of ``deddqn compare``. Shares are measured
+        on the repeats from `MEASUREMENT_REPEATS` on, whatever this is.
     config : of all runs; by default the policy's own settings.
-    tell : called with a few words when a batch of runs is done (three per problem).
+    progress : called with a few words when a batch of runs is done (three per problem).
     """
     chosen, where = compiled_policy(policy), problems_of(problems)
-    ground = Ground(
+    protocol = Protocol(
         repeats=repeats,
         seed=seed,
         portfolio=chosen.portfolio or PAPER,
         config=config or config_for(chosen.de),
         threads=threads,
     )
-    mine = play(chosen, where, ground, first=first, tell=tell)
-    measuring = replace(ground, repeats=share_repeats if share_repeats is not None else repeats)
-    shares = measure_shares(chosen, where, measuring, tell=tell)
-    control = own_shares(chosen.name, shares, ground)
-    theirs = play(control, where, ground, first=first, tell=tell)
-    contest = compare_errors(chosen.name, mine, "own shares", theirs, where)
-    return OwnShares(contest, mine, theirs, shares)
+    mine = run_policy(chosen, where, protocol, first=first, progress=progress)
+    measuring = replace(protocol, repeats=share_repeats if share_repeats is not None else repeats)
+    shares = measure_shares(chosen, where, measuring, progress=progress)
+    control = own_shares(chosen.name, shares, protocol)
+    theirs = run_policy(control, where, protocol, first=first, progress=progress)
+    comparison = compare_errors(chosen.name, mine, "own shares", theirs, where)
+    return OwnShares(comparison, mine, theirs, shares)
 
 
-def play(
+def run_policy(
     policy: CompiledPolicy | Mapping[str, CompiledPolicy],
     problems: Mapping[str, Problem],
-    ground: Ground,
+    protocol: Protocol,
     *,
-    first: int = PLAYED,
-    tell: Tell = silent,
+    first: int = EVALUATION_REPEATS,
+    progress: ProgressCallback = no_progress,
 ) -> dict[str, np.ndarray]:
     """Final errors by problem, of one policy or of one per problem."""
     found = {}
     for name, problem in problems.items():
-        played = policy if isinstance(policy, CompiledPolicy) else policy[name]
-        found[name] = ground.errors(played, problem, first)
-        tell(f"{played.name} on {name}")
+        chosen = policy if isinstance(policy, CompiledPolicy) else policy[name]
+        found[name] = protocol.errors(chosen, problem, first)
+        progress(f"{chosen.name} on {name}")
     return found
 
 
 def measure_shares(
     policy: CompiledPolicy,
     problems: Mapping[str, Problem],
-    ground: Ground,
+    protocol: Protocol,
     *,
-    first: int = MEASURED,
-    tell: Tell = silent,
+    first: int = MEASUREMENT_REPEATS,
+    progress: ProgressCallback = no_progress,
 ) -> dict[str, np.ndarray]:
-    """By problem, how often the policy plays each operator in each generation: (generations, operators)."""
+    """By problem, how often the policy chooses each operator in each generation: (generations, operators)."""
     found = {}
     for name, problem in problems.items():
-        counts = np.zeros((0, len(ground.portfolio)))
-        for taken in decisions(ground.lanes(policy, problem, first)):
+        counts = np.zeros((0, len(protocol.portfolio)))
+        for taken in decisions(protocol.runs(policy, problem, first)):
             counts = count_choices(counts, taken)
         found[name] = shares_of(counts)
-        tell(f"shares of {policy.name} on {name}")
+        progress(f"shares of {policy.name} on {name}")
     return found
 
 
-def own_shares(name: str, shares: Mapping[str, np.ndarray], ground: Ground) -> dict[str, CompiledPolicy]:
-    """The control: by problem, the policy that plays these shares at random."""
+def own_shares(name: str, shares: Mapping[str, np.ndarray], protocol: Protocol) -> dict[str, CompiledPolicy]:
+    """The control: by problem, the policy that draws operators with these shares."""
     title = f"own shares of {name}"
     return {
-        problem: schedule_policy(table, name=title, portfolio=ground.portfolio) for problem, table in shares.items()
+        problem: schedule_policy(table, name=title, portfolio=protocol.portfolio) for problem, table in shares.items()
     }
 
 
-def fixed_policies(ground: Ground) -> list[CompiledPolicy]:
-    """One policy per operator of the portfolio that always plays it."""
-    return [fixed(op) for op in range(len(ground.portfolio))]
+def fixed_policies(protocol: Protocol) -> list[CompiledPolicy]:
+    """One policy per operator of the portfolio that always chooses it."""
+    return [fixed(op) for op in range(len(protocol.portfolio))]
 
 
 def best_fixed(runs: Sequence[Errors]) -> tuple[dict[str, int], int]:
@@ -222,9 +222,11 @@ def best_fixed(runs: Sequence[Errors]) -> tuple[dict[str, int], int]:
     return by_problem, int(ranks.mean(axis=0).argmin())
 
 
-def compare_errors(policy: str, mine: Errors, control: str, theirs: Errors, problems: Mapping[str, Problem]) -> Contest:
+def compare_errors(
+    policy: str, mine: Errors, control: str, theirs: Errors, problems: Mapping[str, Problem]
+) -> ControlComparison:
     """Mann-Whitney on every problem, Holm over them."""
     cells = {(side, name): errors[name] for side, errors in ((policy, mine), (control, theirs)) for name in problems}
     unknown = frozenset(name for name, problem in problems.items() if problem.optimum is None)
     samples = Samples((policy, control), tuple(problems), cells, unknown)
-    return Contest(policy, control, tuple(compare_pair(samples, policy, control)))
+    return ControlComparison(policy, control, tuple(compare_pair(samples, policy, control)))

@@ -1,4 +1,4 @@
-"""What the runs of a policy on one problem show: shares, gaps and the map of decisions."""
+"""The decisions of a policy on one problem, summarised: operator shares, gaps between values, and the decision map."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from deddqn.explain.decisions import (
-    PLAYED,
+    EVALUATION_REPEATS,
     Decisions,
-    Ground,
+    Protocol,
     count_choices,
     decisions,
     final_errors,
     shares_of,
 )
-from deddqn.explain.policy_inputs import Sight
+from deddqn.explain.policy_inputs import PolicyInputs
 from deddqn.policies import CompiledPolicy
 from deddqn.problems import Problem
 
@@ -35,7 +35,7 @@ class Gaps:
 
 
 @dataclass(frozen=True)
-class Picture:
+class DecisionSummary:
     """One problem: evaluations at the starts of the generations, and what was decided in them."""
 
     problem: str
@@ -48,8 +48,8 @@ class Picture:
 class _Collector:
     """Adds up decisions of one problem."""
 
-    def __init__(self, n_ops: int, sight: Sight | None, keep: float, rng: np.random.Generator) -> None:
-        self.sight, self.keep, self.rng = sight, keep, rng
+    def __init__(self, n_ops: int, policy_inputs: PolicyInputs | None, keep: float, rng: np.random.Generator) -> None:
+        self.policy_inputs, self.keep, self.rng = policy_inputs, keep, rng
         self.counts = np.zeros((0, n_ops))
         self.begun: dict[int, float] = {}
         self.cells = np.zeros((len(PROGRESS_EDGES) - 1, len(STAGNATION_EDGES) - 1, n_ops))
@@ -62,20 +62,20 @@ class _Collector:
         for generation in np.unique(taken.generations):
             first = float(taken.progress[taken.generations == generation].min())
             self.begun[int(generation)] = min(first, self.begun.get(int(generation), 1.0))
-        place = (cell_of(taken.progress, PROGRESS_EDGES), cell_of(taken.stagnation, STAGNATION_EDGES))
-        np.add.at(self.cells, (*place, taken.choices), 1.0)
-        if self.sight is not None:
-            self._value(self.sight, taken)
+        cell = (cell_of(taken.progress, PROGRESS_EDGES), cell_of(taken.stagnation, STAGNATION_EDGES))
+        np.add.at(self.cells, (*cell, taken.choices), 1.0)
+        if self.policy_inputs is not None:
+            self._value(self.policy_inputs, taken)
 
-    def _value(self, sight: Sight, taken: Decisions) -> None:
-        inputs = taken.inputs[taken.seen]
+    def _value(self, policy_inputs: PolicyInputs, taken: Decisions) -> None:
+        inputs = taken.inputs[taken.used]
         self.kept.append(inputs[self.rng.random(len(inputs)) < self.keep])
-        ordered = np.sort(sight.values(inputs), axis=1)
+        ordered = np.sort(policy_inputs.values(inputs), axis=1)
         if ordered.shape[1] < 2:
             return
         gap, span = ordered[:, -1] - ordered[:, -2], ordered[:, -1] - ordered[:, 0]
         relative = np.divide(gap, span, out=np.zeros_like(gap), where=span > 0.0)
-        self.gaps.append(np.column_stack([taken.generations[taken.seen], gap, relative]))
+        self.gaps.append(np.column_stack([taken.generations[taken.used], gap, relative]))
 
     def gap_quartiles(self) -> Gaps | None:
         """Quartiles by generation; None without values."""
@@ -97,24 +97,30 @@ def cell_of(values: np.ndarray, edges: tuple[float, ...]) -> np.ndarray:
     return np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
 
 
-def picture_of(
-    policy: CompiledPolicy, problem: Problem, ground: Ground, sight: Sight | None, *, states: int, seed: int
-) -> tuple[Picture, np.ndarray, np.ndarray]:
+def summarize_decisions(
+    policy: CompiledPolicy,
+    problem: Problem,
+    protocol: Protocol,
+    policy_inputs: PolicyInputs | None,
+    *,
+    states: int,
+    seed: int,
+) -> tuple[DecisionSummary, np.ndarray, np.ndarray]:
     """Run the policy on the problem; return what it did, the inputs of about `states` decisions, and its errors."""
-    lanes = ground.lanes(policy, problem, PLAYED)
-    budget = ground.config.budget
-    most = max(1, ground.repeats * (budget - ground.config.population_size))
-    collector = _Collector(len(ground.portfolio), sight, states / most, np.random.default_rng(seed))
-    for taken in decisions(lanes, sight):
+    runs = protocol.runs(policy, problem, EVALUATION_REPEATS)
+    budget = protocol.config.budget
+    most = max(1, protocol.repeats * (budget - protocol.config.population_size))
+    collector = _Collector(len(protocol.portfolio), policy_inputs, states / most, np.random.default_rng(seed))
+    for taken in decisions(runs, policy_inputs):
         collector.add(taken)
-    width = 0 if sight is None else sight.width
+    width = 0 if policy_inputs is None else policy_inputs.width
     sample = np.concatenate(collector.kept) if collector.kept else np.zeros((0, width))
     begun = [round(budget * collector.begun.get(g, 0.0)) for g in range(max(len(collector.counts), 1))]
-    picture = Picture(
+    summary = DecisionSummary(
         problem=problem.name,
         evaluations=np.array(begun, dtype=np.int64),
         shares=shares_of(collector.counts),
         cells=collector.cells,
         gaps=collector.gap_quartiles(),
     )
-    return picture, sample, final_errors(lanes)
+    return summary, sample, final_errors(runs)

@@ -12,22 +12,22 @@ from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.explain.decision_kernels import PROGRESS, STAGNATION, record_decisions
-from deddqn.explain.policy_inputs import Sight, see_address
+from deddqn.explain.policy_inputs import PolicyInputs, reader_address
 from deddqn.policies import CompiledPolicy, Policy, load_policy
 from deddqn.problems import Problem
 
-PLAYED = 2_000_000_000
-"""Explanations play the repeats from here on: trainings and their validations count theirs from 0 and from 1e9."""
+EVALUATION_REPEATS = 2_000_000_000
+"""The policy and its controls run on the repeats from here on; training and validation count theirs from 0 and 1e9."""
 
-MEASURED = 3_000_000_000
-"""Shares are measured, and fixed strategies chosen, on the repeats from here on: other seeds than those played."""
+MEASUREMENT_REPEATS = 3_000_000_000
+"""Shares are measured, and fixed strategies chosen, on the repeats from here on: seeds that nothing is judged on."""
 
-SLICE = 2**21  # numbers of inputs that are held at a time
+SLICE = 2**21  # inputs that are held at a time
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ground:
-    """How policies are run on a problem: how often, from which seed, with which moves and settings."""
+class Protocol:
+    """How policies are run on a problem: how often, from which seed, with which operators and settings."""
 
     repeats: int = 25
     seed: int = 0
@@ -39,7 +39,7 @@ class Ground:
         check_whole_number("repeats", self.repeats, 1)
         check_whole_number("seed", self.seed, 0)
 
-    def lanes(self, policy: CompiledPolicy, problem: Problem, first: int) -> VectorizedRuns:
+    def runs(self, policy: CompiledPolicy, problem: Problem, first: int) -> VectorizedRuns:
         """The runs of a policy on a problem, from repeat number `first` on."""
         spec = RunSpec(
             problem=problem, policy=policy, portfolio=self.portfolio, config=self.config, seed=self.seed, repeat=first
@@ -48,22 +48,22 @@ class Ground:
 
     def errors(self, policy: CompiledPolicy, problem: Problem, first: int) -> np.ndarray:
         """(repeats,): final errors of a policy, or best values where the optimum is unknown."""
-        lanes = self.lanes(policy, problem, first)
-        lanes.advance()
-        return final_errors(lanes)
+        runs = self.runs(policy, problem, first)
+        runs.advance()
+        return final_errors(runs)
 
 
 def compiled_policy(policy: str | Policy) -> CompiledPolicy:
     """The policy of a name or file; one that is not compiled is refused."""
     found = load_policy(policy)
     if not isinstance(found, CompiledPolicy):
-        raise ValueError(f"policy must be a compiled one, which can run in lanes, got {policy!r}")
+        raise ValueError(f"policy must be a compiled one, got {policy!r}")
     return found
 
 
-def final_errors(lanes: VectorizedRuns) -> np.ndarray:
-    """Errors of the lanes of one problem; best values where the optimum is unknown."""
-    return lanes.best_values if lanes.specs[0].problem.optimum is None else lanes.errors
+def final_errors(runs: VectorizedRuns) -> np.ndarray:
+    """Errors of the runs of one problem; best values where the optimum is unknown."""
+    return runs.best_values if runs.specs[0].problem.optimum is None else runs.errors
 
 
 @dataclass(frozen=True)
@@ -74,20 +74,20 @@ class Decisions:
     generations: np.ndarray
     progress: np.ndarray
     stagnation: np.ndarray
-    seen: np.ndarray  # whether the decision rested on the inputs
+    used: np.ndarray  # whether the decision depends on the inputs
     inputs: np.ndarray  # (n, width)
 
 
-def decisions(lanes: VectorizedRuns, sight: Sight | None = None) -> Iterator[Decisions]:
-    """Run the lanes to their ends; yield all of their decisions, slice by slice."""
-    width = 0 if sight is None else sight.width
-    length = max(1, SLICE // (max(width, 8) * len(lanes)))
-    shape, see = (len(lanes), length), see_address(sight)
-    choices, generations, seen = (np.zeros(shape, dtype=np.int64) for _ in range(3))
+def decisions(runs: VectorizedRuns, policy_inputs: PolicyInputs | None = None) -> Iterator[Decisions]:
+    """Advance the runs to their ends; yield all of their decisions, slice by slice."""
+    width = 0 if policy_inputs is None else policy_inputs.width
+    length = max(1, SLICE // (max(width, 8) * len(runs)))
+    shape, reader = (len(runs), length), reader_address(policy_inputs)
+    choices, generations, used = (np.zeros(shape, dtype=np.int64) for _ in range(3))
     times, inputs = np.zeros((*shape, 2)), np.zeros((*shape, width))
-    made = np.zeros(len(lanes), dtype=np.int64)
+    made = np.zeros(len(runs), dtype=np.int64)
     while True:
-        lanes.each(record_decisions, see, choices, generations, times, seen, inputs, made)
+        runs.each(record_decisions, reader, choices, generations, times, used, inputs, made)
         if not made.any():
             return
         kept = np.arange(length) < made[:, None]
@@ -96,7 +96,7 @@ def decisions(lanes: VectorizedRuns, sight: Sight | None = None) -> Iterator[Dec
             generations=generations[kept],
             progress=times[kept][:, PROGRESS],
             stagnation=times[kept][:, STAGNATION],
-            seen=seen[kept] != 0,
+            used=used[kept] != 0,
             inputs=inputs[kept],
         )
 

@@ -1,11 +1,11 @@
-"""The page of an explanation, in the style of the report and drawn from the data alone."""
+"""The page of an explanation: what ``templates/explanation.html.j2`` of the report shows, from the data alone."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from html import escape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from deddqn.explain.storage import read_explanation, write_explanation, write_wh
 from deddqn.explain.study import OWN_SHARES, Explanation
 from deddqn.report import PAGE
 from deddqn.report.charts import share_chart
-from deddqn.report.html import figure, grid, table
-from deddqn.report.page import Section, document
+from deddqn.report.templating import Figure, render
 
 
 def write_page(found: Explanation, folder: str | os.PathLike[str]) -> Path:
@@ -38,52 +37,57 @@ def draw_page(folder: str | os.PathLike[str]) -> Path:
     for make in tables.LONG:
         content = make(found)
         write_whole(target / f"{content.name}.csv", WRITERS["csv"](content))
-    write_whole(target / PAGE, page(found, os.fspath(folder)))
+    write_whole(target / PAGE, explanation_page(found, os.fspath(folder)))
     return target / PAGE
 
 
-def page(e: Explanation, folder: str) -> str:
+def explanation_page(e: Explanation, folder: str) -> str:
     """The whole page as text."""
-    sections = [
-        Section("control", "Does the state matter?", control(e)),
-        Section("strategies", "Strategies over the run", strategies(e)),
-        Section("decisions", "Map of decisions", maps(e)),
-        Section("inputs", "Which features matter?", inputs(e)),
-        Section("preferences", "How clear are the preferences?", preferences(e)),
-        Section("source", "How to get this page again", source(e, folder), link="Source"),
-    ]
-    lead = (
-        f"{len(e.problems)} problems x {e.repeats} runs x {e.budget} evaluations, population {e.population_size}, "
-        f"seed {e.seed}"
-    )
-    return document(
-        f"What {e.policy} does, and why", lead, summary(e), sections, "Errors below 1e-8 count as 0 in tests."
+    doubt = cannot_tell(e.repeats, len(e.problems)) if e.comparisons else ""
+    return render(
+        "explanation.html.j2",
+        title=f"What {e.policy} does, and why",
+        lead=(
+            f"{len(e.problems)} problems x {e.repeats} runs x {e.budget} evaluations, population {e.population_size}, "
+            f"seed {e.seed}"
+        ),
+        footer="Errors below 1e-8 count as 0 in tests.",
+        facts=_facts(e),
+        warnings=[doubt] if doubt else [],
+        findings=findings(e),
+        e=e,
+        tables={table.name: table for table in (make(e) for make in tables.SHOWN)},
+        long_tables=[make(e).name for make in tables.LONG],
+        fewest=charts.FEWEST,
+        cannot_show=_cannot_show(e),
+        commands=_commands(e, folder),
+        **_figures(e),
     )
 
 
 def findings(e: Explanation) -> list[str]:
     """What the runs say, in sentences."""
-    own = [contest for contest in e.contests if contest.control == OWN_SHARES]
-    found = [state_verdict(contest) for contest in own]
-    for contest in e.contests:
-        if contest.control != OWN_SHARES:
-            tally = contest.tally
+    own = [comparison for comparison in e.comparisons if comparison.control == OWN_SHARES]
+    found = [state_verdict(comparison) for comparison in own]
+    for comparison in e.comparisons:
+        if comparison.control != OWN_SHARES:
+            tally = comparison.tally
             found.append(
-                f"Against {tables.control_title(e, contest.control)}: significantly better on {tally.wins}, worse on "
-                f"{tally.losses}, neither on {tally.ties} problems."
+                f"Against {tables.control_title(e, comparison.control)}: significantly better on {tally.wins}, worse "
+                f"on {tally.losses}, neither on {tally.ties} problems."
             )
-    found.append(_most_played(e))
+    found.append(_most_chosen(e))
     ranked = sorted((row for row in e.importance if row.kind != "all"), key=lambda row: -row.changed)[:3]
     if ranked:
         named = ", ".join(f"{row.group.replace('_', ' ')} ({row.changed:.0%})" for row in ranked)
         found.append(f"Permuting one group of inputs changes most decisions for {named}.")
-    if e.blind:
-        found.append(f"Not shown: values, gaps and features that matter, because {e.blind}.")
+    if e.opaque:
+        found.append(f"Not shown: values, gaps and features that matter, because {e.opaque}.")
     return found
 
 
-def _most_played(e: Explanation) -> str:
-    means = np.array([picture.shares.mean(axis=0) for picture in e.pictures])
+def _most_chosen(e: Explanation) -> str:
+    means = np.array([summary.shares.mean(axis=0) for summary in e.summaries])
     op = int(means.mean(axis=0).argmax())
     least, most = int(means[:, op].argmin()), int(means[:, op].argmax())
     spread = (
@@ -92,142 +96,75 @@ def _most_played(e: Explanation) -> str:
         if len(e.problems) > 1
         else ""
     )
-    return f"Most played is {e.operators[op]}, in {means[:, op].mean():.0%} of the decisions{spread}."
+    return f"Most chosen is {e.operators[op]}, in {means[:, op].mean():.0%} of the decisions{spread}."
 
 
-def summary(e: Explanation) -> str:
-    """Numbers and sentences at the top."""
-    cards = [
+def _facts(e: Explanation) -> list[tuple[object, str]]:
+    facts: list[tuple[object, str]] = [
         (e.policy, "policy"),
         (e.valued or "none", "values"),
         (len(e.problems), "problems"),
         (e.repeats, "runs each"),
     ]
-    for contest in e.contests:
-        if contest.control == OWN_SHARES:
-            tally = contest.tally
-            cards.append((f"{tally.wins} / {tally.ties} / {tally.losses}", "wins / ties / losses, own shares"))
-    shown = "".join(f"<div><b>{escape(str(value))}</b><span>{name}</span></div>" for value, name in cards)
-    doubt = cannot_tell(e.repeats, len(e.problems)) if e.contests else ""
-    few = f'<p class="warn">{escape(doubt)}</p>' if doubt else ""
-    points = "".join(f"<li>{escape(sentence)}</li>" for sentence in findings(e))
-    short = f'<section id="short"><h2>In short</h2><ul class="findings">{points}</ul></section>'
-    return f'<div class="cards">{shown}</div>{few}{short}'
+    for comparison in e.comparisons:
+        if comparison.control == OWN_SHARES:
+            tally = comparison.tally
+            facts.append((f"{tally.wins} / {tally.ties} / {tally.losses}", "wins / ties / losses, own shares"))
+    return facts
 
 
-def control(e: Explanation) -> str:
-    """The policy against its controls."""
-    if not e.contests:
-        return "<p>The controls were not played.</p>"
-    words = (
-        "Its own shares at random play, on every problem and in every generation, each strategy as often as the policy "
-        "does in runs on other seeds, but for any individual at any moment: what the policy is better is what it owes "
-        "to the state. The fixed strategies were chosen on other seeds too. A12 is the chance that a run of the policy "
-        "ends with the lower error; filled where it is significant (Mann-Whitney, Holm over the problems, 5%)."
-    )
-    drawn = [
-        figure(charts.contest_chart(contest), f"Against {tables.control_title(e, contest.control)}")
-        for contest in e.contests
-    ]
-    return f"<p>{words}</p>{table(tables.score_table(e))}{grid(drawn)}{table(tables.tests_table(e))}"
+def _figures(e: Explanation) -> dict[str, Any]:
+    """All figures by their name in the template."""
+    return {
+        "comparison_figures": [
+            Figure(charts.comparison_chart(c), f"Against {tables.control_title(e, c.control)}") for c in e.comparisons
+        ],
+        "share_figures": [
+            Figure(
+                share_chart(SharePanel(e.policy, s.problem, e.operators, s.evaluations, s.shares)),
+                short_problem(s.problem),
+            )
+            for s in e.summaries
+            if len(s.shares) > 1
+        ],
+        "importance_figures": [
+            Figure(charts.importance_chart(e.importance), "Decisions that change"),
+            Figure(charts.importance_chart(e.importance, regret=True), "Regret"),
+        ]
+        if e.importance
+        else [],
+        "gap_figures": [
+            Figure(charts.gap_chart(s), short_problem(s.problem)) for s in e.summaries if s.gaps is not None
+        ],
+        **_maps(e),
+    }
 
 
-def strategies(e: Explanation) -> str:
-    """Shares over the run."""
-    drawn = [
-        figure(
-            share_chart(SharePanel(e.policy, p.problem, e.operators, p.evaluations, p.shares)), short_problem(p.problem)
-        )
-        for p in e.pictures
-        if len(p.shares) > 1
-    ]
-    words = "Share of each strategy per generation, over all runs; evaluations to the right."
-    return f"<p>{words}</p><p>{key(e)}</p>{grid(drawn, 'small')}{table(tables.shares_table(e))}"
-
-
-def key(e: Explanation) -> str:
-    """Which colour is which strategy."""
-    return "".join(
-        f'<span class="key"><i style="background:{charts.colour_of(k)}"></i>{escape(name)}</span>'
-        for k, name in enumerate(e.operators)
-    )
-
-
-def maps(e: Explanation) -> str:
-    """Decisions over progress and stagnation."""
-    together = np.sum([picture.cells for picture in e.pictures], axis=0)
-    words = (
-        "Budget used to the right, budget since the last new best upwards (in steps that widen). The colour is the "
-        "strategy played most in the cell, the stronger the larger its share; point at a cell for all shares. Cells "
-        f"with fewer than {charts.FEW} decisions are left out."
-    )
-    drawn = [figure(charts.decision_map(together, e.operators), "All problems: the most frequent strategy")]
+def _maps(e: Explanation) -> dict[str, Any]:
+    """Decisions over progress and stagnation: of all problems together, then of each."""
+    together = np.sum([summary.cells for summary in e.summaries], axis=0)
+    drawn = [Figure(charts.decision_map(together, e.operators), "All problems: the most frequent strategy")]
     drawn += [
-        figure(charts.decision_map(together, e.operators, op=op), f"All problems: share of {name}")
+        Figure(charts.decision_map(together, e.operators, op=op), f"All problems: share of {name}")
         for op, name in enumerate(e.operators)
     ]
-    rows = max(charts.rows_reached(picture.cells) for picture in e.pictures)
+    rows = max(charts.rows_reached(summary.cells) for summary in e.summaries)
     small = [
-        figure(charts.decision_map(p.cells, e.operators, rows=rows, small=True), short_problem(p.problem))
-        for p in e.pictures
+        Figure(charts.decision_map(s.cells, e.operators, rows=rows, small=True), short_problem(s.problem))
+        for s in e.summaries
     ]
-    parts = f"<p>{words}</p><p>{key(e)}</p>{grid(drawn)}"
-    return parts + (f"<h3>Every problem</h3>{grid(small, 'small')}" if len(small) > 1 else "")
-
-
-def inputs(e: Explanation) -> str:
-    """Permutation importance."""
-    if not e.importance:
-        return f"<p>{escape(_cannot_show(e))}</p>"
-    words = (
-        f"{e.sampled:,} decisions were drawn from all runs. For each group of inputs, those of other decisions are put "
-        "in their place, and the policy is asked again: the bar is the share of decisions that change. Wide bars: "
-        "among all decisions. Narrow, pale bars: among those on the same problem, so that telling problems apart "
-        "counts for nothing. Groups that carry the same information stand in for each other and look less important "
-        "than they are."
-    )
-    if e.valued == "scores":
-        words += " The policy draws its moves; what is shown is the least share of the draws that must change."
-    words += (
-        " Regret is what the changes cost by the policy's own values in the true state, as a part of the distance from "
-        "its best to its worst move."
-    )
-    drawn = [
-        figure(charts.importance_chart(e.importance), "Decisions that change"),
-        figure(charts.importance_chart(e.importance, regret=True), "Regret"),
-    ]
-    return f"<p>{words}</p>{grid(drawn, 'wide')}{table(tables.importance_table(e))}"
-
-
-def preferences(e: Explanation) -> str:
-    """Gaps between the best and the second value."""
-    shown = [picture for picture in e.pictures if picture.gaps is not None]
-    if not shown:
-        return f"<p>{escape(_cannot_show(e))}</p>"
-    words = (
-        f"The gap between the best and the second of the {e.valued}: median of all decisions of a generation, with its "
-        "quartiles; evaluations to the right. A small gap is a decision that hardly matters to the policy."
-    )
-    drawn = [figure(charts.gap_chart(picture), short_problem(picture.problem)) for picture in shown]
-    return f"<p>{words}</p>{grid(drawn, 'small')}{table(tables.gaps_table(e))}"
+    return {"map_figures": drawn, "problem_maps": small}
 
 
 def _cannot_show(e: Explanation) -> str:
-    if e.blind:
-        return f"This cannot be shown: {e.blind}."
+    if e.opaque:
+        return f"This cannot be shown: {e.opaque}."
     return "There is nothing to show: no decision of these runs rested on values of several strategies."
 
 
-def source(e: Explanation, folder: str) -> str:
-    """Commands and files."""
+def _commands(e: Explanation, folder: str) -> str:
     parts = ["deddqn", "explain", e.source or e.policy, "--problems", *e.problems]
     parts += ["--repeats", str(e.repeats), "--seed", str(e.seed), "--budget", str(e.budget)]
-    parts += ["--population-size", str(e.population_size), *(() if e.contests else ("--no-control",)), "--out", folder]
-    files = "".join(f'<a href="{make(e).name}.csv">{make(e).name}.csv</a> ' for make in tables.LONG)
-    return (
-        f"<p>All of it again; or only the page, from the data beside it:</p>"
-        f"<pre><code>{escape(shlex.join(parts))}\n{escape(shlex.join(['deddqn', 'explain', '--redraw', folder]))}"
-        f"</code></pre><p>Everything as data: <a href='explanation.json'>explanation.json</a>; the numbers behind the "
-        f"figures: {files}</p><p>Runs use seeds that neither training nor validation has seen; shares are measured and "
-        f"fixed strategies chosen on yet other seeds.</p>"
-    )
+    parts += ["--population-size", str(e.population_size)]
+    parts += [*(() if e.comparisons else ("--no-control",)), "--out", folder]
+    return f"{shlex.join(parts)}\n{shlex.join(['deddqn', 'explain', '--redraw', folder])}"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from deddqn.analysis.tables import Table, columns, p_value, short_problem, without_empty
-from deddqn.explain.control_comparison import Contest
+from deddqn.explain.control_comparison import ControlComparison
 from deddqn.explain.decision_summary import PROGRESS_EDGES, STAGNATION_EDGES
 from deddqn.explain.study import BEST_FIXED, ONE_FIXED, OWN_SHARES, Explanation
 
@@ -26,9 +26,9 @@ def control_title(e: Explanation, name: str) -> str:
 def score_table(e: Explanation) -> Table:
     """Wins, ties and losses against every control."""
     rows = []
-    for contest in e.contests:
-        tally = contest.tally
-        rows.append((control_title(e, contest.control), tally.wins, tally.ties, tally.losses, tally.mean_a12))
+    for comparison in e.comparisons:
+        tally = comparison.tally
+        rows.append((control_title(e, comparison.control), tally.wins, tally.ties, tally.losses, tally.mean_a12))
     heads = columns(
         ("control",),
         ("wins", "d", "problems on which the policy is significantly better"),
@@ -42,7 +42,7 @@ def score_table(e: Explanation) -> Table:
 
 def tests_table(e: Explanation) -> Table:
     """Every control on every problem."""
-    rows = [row for contest in e.contests for row in _test_rows(e, contest)]
+    rows = [row for comparison in e.comparisons for row in _test_rows(e, comparison)]
     heads = columns(
         ("problem",),
         ("control",),
@@ -57,30 +57,30 @@ def tests_table(e: Explanation) -> Table:
     return Table("tests", "Every problem", heads, tuple(rows))
 
 
-def _test_rows(e: Explanation, contest: Contest) -> list[tuple[object, ...]]:
-    mine, theirs = e.errors[contest.policy], e.errors[contest.control]
-    fixed = {BEST_FIXED: e.fixed_of, ONE_FIXED: dict.fromkeys(e.problems, e.fixed_overall)}.get(contest.control, {})
+def _test_rows(e: Explanation, comparison: ControlComparison) -> list[tuple[object, ...]]:
+    mine, theirs = e.errors[comparison.policy], e.errors[comparison.control]
+    fixed = {BEST_FIXED: e.fixed_of, ONE_FIXED: dict.fromkeys(e.problems, e.fixed_overall)}.get(comparison.control, {})
     return [
-        (short_problem(r.problem), contest.control, fixed.get(r.problem, ""))
+        (short_problem(r.problem), comparison.control, fixed.get(r.problem, ""))
         + (float(np.median(mine[r.problem])), float(np.median(theirs[r.problem])))
         + (p_value(r.p), p_value(r.adjusted), r.a12, r.verdict)
-        for r in contest.results
+        for r in comparison.results
     ]
 
 
 def importance_table(e: Explanation) -> Table:
     """What every group of inputs is worth."""
-    facts = all(row.kind != "landscape" for row in e.importance)
+    features = any(row.kind == "landscape" for row in e.importance)
     rows = tuple(
         (row.group, row.rows, row.changed, row.spread, row.regret, row.changed_within, row.regret_within, row.meaning)
         for row in e.importance
     )
     heads = columns(
-        ("fact" if facts else "features",),
+        ("features" if features else "input",),
         ("rows", "", "of the paper's Table 1, for its four strategies"),
         ("changed", ".1%", "decisions that change when it is permuted among all states"),
         ("+-", ".1%", "standard deviation over the permutations"),
-        ("regret", ".3f", "what they cost by the policy's own values; 1 is its worst move in place of its best"),
+        ("regret", ".3f", "what they cost by the policy's own values; 1 is its worst operator in place of its best"),
         ("changed within", ".1%", "... when it is permuted among the states of one problem"),
         ("regret within", ".3f"),
         ("meaning",),
@@ -90,16 +90,16 @@ def importance_table(e: Explanation) -> Table:
 
 
 def shares_table(e: Explanation) -> Table:
-    """How often every strategy is played, over the whole run and at its ends."""
+    """How often every strategy is chosen, over the whole run and at its ends."""
     rows = []
-    for picture in e.pictures:
-        tenth = max(1, len(picture.shares) // 10)
+    for summary in e.summaries:
+        tenth = max(1, len(summary.shares) // 10)
         parts = {
-            "whole run": picture.shares,
-            "first tenth": picture.shares[:tenth],
-            "last tenth": picture.shares[-tenth:],
+            "whole run": summary.shares,
+            "first tenth": summary.shares[:tenth],
+            "last tenth": summary.shares[-tenth:],
         }
-        rows += [(short_problem(picture.problem), name, *part.mean(axis=0).tolist()) for name, part in parts.items()]
+        rows += [(short_problem(summary.problem), name, *part.mean(axis=0).tolist()) for name, part in parts.items()]
     heads = columns(("problem",), ("part",), *((name, ".0%") for name in e.operators))
     return Table("shares", "Shares of the strategies", heads, tuple(rows))
 
@@ -107,13 +107,13 @@ def shares_table(e: Explanation) -> Table:
 def gaps_table(e: Explanation) -> Table:
     """How clear the policy's preferences are."""
     rows = []
-    for picture in e.pictures:
-        if picture.gaps is None:
+    for summary in e.summaries:
+        if summary.gaps is None:
             continue
-        known = picture.gaps.median[~np.isnan(picture.gaps.median)]
+        known = summary.gaps.median[~np.isnan(summary.gaps.median)]
         middle = known[len(known) // 2]
         rows.append(
-            (short_problem(picture.problem), float(known[0]), float(middle), float(known[-1]), picture.gaps.relative)
+            (short_problem(summary.problem), float(known[0]), float(middle), float(known[-1]), summary.gaps.relative)
         )
     heads = columns(
         ("problem",),
@@ -126,23 +126,23 @@ def gaps_table(e: Explanation) -> Table:
 
 
 def shares_by_generation(e: Explanation) -> Table:
-    """The numbers behind the pictures of shares."""
+    """The numbers behind the charts of shares."""
     rows = tuple(
-        (picture.problem, generation, int(at), *shares.tolist())
-        for picture in e.pictures
-        for generation, (at, shares) in enumerate(zip(picture.evaluations, picture.shares, strict=True))
+        (summary.problem, generation, int(at), *shares.tolist())
+        for summary in e.summaries
+        for generation, (at, shares) in enumerate(zip(summary.evaluations, summary.shares, strict=True))
     )
     heads = columns(("problem",), ("generation", "d"), ("evaluations", "d"), *((name, ".4f") for name in e.operators))
     return Table("shares-by-generation", "Shares by generation", heads, rows)
 
 
 def gaps_by_generation(e: Explanation) -> Table:
-    """The numbers behind the pictures of gaps."""
+    """The numbers behind the charts of gaps."""
     rows = tuple(
-        (picture.problem, generation, *(None if math.isnan(v) else float(v) for v in values))
-        for picture in e.pictures
-        if picture.gaps is not None
-        for generation, values in enumerate(zip(picture.gaps.low, picture.gaps.median, picture.gaps.high, strict=True))
+        (summary.problem, generation, *(None if math.isnan(v) else float(v) for v in values))
+        for summary in e.summaries
+        if summary.gaps is not None
+        for generation, values in enumerate(zip(summary.gaps.low, summary.gaps.median, summary.gaps.high, strict=True))
     )
     heads = columns(
         ("problem",), ("generation", "d"), ("first quartile", "g"), ("median", "g"), ("third quartile", "g")
@@ -153,12 +153,12 @@ def gaps_by_generation(e: Explanation) -> Table:
 def map_table(e: Explanation) -> Table:
     """The numbers behind the maps."""
     rows = []
-    for picture in e.pictures:
-        for across, down in np.ndindex(picture.cells.shape[:2]):
-            counts = picture.cells[across, down]
+    for summary in e.summaries:
+        for across, down in np.ndindex(summary.cells.shape[:2]):
+            counts = summary.cells[across, down]
             if counts.sum():
                 edges = (*PROGRESS_EDGES[across : across + 2], *STAGNATION_EDGES[down : down + 2])
-                rows.append((picture.problem, *edges, *(int(n) for n in counts)))
+                rows.append((summary.problem, *edges, *(int(n) for n in counts)))
     ends = ("progress from", "progress to", "stagnation from", "stagnation to")
     heads = columns(("problem",), *((name, "g") for name in ends), *((name, "d") for name in e.operators))
     return Table("map", "Decisions by progress and stagnation", heads, tuple(rows))

@@ -1,9 +1,11 @@
-"""Which inputs matter: permute a group of them among states, and see how many decisions change.
+"""Permutation importance (Breiman 2001; Fisher, Rudin, Dominici 2019) of the inputs of a policy.
 
-*changed* is the mean total variation distance between what the policy plays with the true and with the permuted
+A group of inputs is permuted among states, and the decisions that change are counted.
+
+*changed* is the mean total variation distance between what the policy chooses with the true and with the permuted
 inputs: for a greedy network the share of decisions that change, for a softmax policy the least share of its draws
 that must change. *regret* is what the change costs by the policy's own values in the true state, as a part of the
-distance between its best and its worst move there: 0 costs nothing, 1 is the worst move in place of the best.
+distance between its best and its worst operator there: 0 costs nothing, 1 is the worst in place of the best.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deddqn.explain.policy_inputs import Group, Sight
+from deddqn.explain.policy_inputs import Group, PolicyInputs
 
 ROUNDS = 5  # permutations of every group
 
@@ -33,7 +35,7 @@ class Importance:
 
 
 def permutation_importance(
-    sight: Sight, inputs: np.ndarray, problems: np.ndarray, *, seed: int = 0, rounds: int = ROUNDS
+    policy_inputs: PolicyInputs, inputs: np.ndarray, problems: np.ndarray, *, seed: int = 0, rounds: int = ROUNDS
 ) -> list[Importance]:
     """The importance of every group of inputs.
 
@@ -43,9 +45,9 @@ def permutation_importance(
     problems : (n,) the number of the problem that each is from.
     """
     rng = np.random.default_rng(seed)
-    truth = _Truth(sight, inputs)
+    truth = _Truth(policy_inputs, inputs)
     rows = []
-    for group in sight.groups:
+    for group in policy_inputs.groups:
         anywhere = [truth.cost(group, rng.permutation(len(inputs))) for _ in range(rounds)]
         within = [truth.cost(group, _permuted_within(problems, rng)) for _ in range(rounds)]
         changed, regret = np.array(anywhere).T
@@ -69,10 +71,10 @@ def permutation_importance(
 class _Truth:
     """What the policy does with the true inputs."""
 
-    def __init__(self, sight: Sight, inputs: np.ndarray) -> None:
-        self.sight, self.inputs = sight, inputs
-        self.values = sight.values(inputs)
-        self.played = sight.probabilities(self.values)
+    def __init__(self, policy_inputs: PolicyInputs, inputs: np.ndarray) -> None:
+        self.policy_inputs, self.inputs = policy_inputs, inputs
+        self.values = policy_inputs.values(inputs)
+        self.probabilities = policy_inputs.probabilities(self.values)
         span = self.values.max(axis=1) - self.values.min(axis=1)
         self.unit = np.where(span > 0.0, span, 1.0)
 
@@ -81,7 +83,7 @@ class _Truth:
         columns = np.array(group.columns)
         permuted = self.inputs.copy()
         permuted[:, columns] = self.inputs[order][:, columns]
-        lost = self.played - self.sight.probabilities(self.sight.values(permuted))
+        lost = self.probabilities - self.policy_inputs.probabilities(self.policy_inputs.values(permuted))
         regret = (lost * self.values).sum(axis=1) / self.unit
         return float(np.abs(lost).sum(axis=1).mean() / 2.0), float(regret.mean())
 

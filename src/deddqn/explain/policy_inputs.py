@@ -1,4 +1,4 @@
-"""What a policy looks at when it decides, how it values the moves, and which inputs belong together."""
+"""The inputs of a policy's decisions, how it values the operators, and which inputs belong together."""
 
 from __future__ import annotations
 
@@ -19,58 +19,60 @@ class Group:
     """Inputs that are permuted together."""
 
     name: str
-    kind: str  # "landscape" or "history" as in Table 1, "all" for several groups at once, "fact"
+    kind: str  # "landscape" or "history" as in Table 1, "input" of a softmax policy, "all" for several groups at once
     rows: str  # of Table 1, as in the paper
     columns: tuple[int, ...]
     meaning: str
 
 
 @dataclass(frozen=True)
-class Sight:
-    """The inputs of a policy's decisions, and what it makes of them.
+class PolicyInputs:
+    """The inputs of a policy's decisions, and how its values and probabilities follow from them.
 
     Parameters
     ----------
     valued : what the values are called.
-    see : the kernel that writes the inputs of a decision (see `decision_kernels.SEE_SIGNATURE`).
+    read : the kernel that writes the inputs of a decision (see `decision_kernels.READ_SIGNATURE`).
     width : number of inputs.
     groups : the inputs by meaning.
     values : (n, width) inputs -> (n, operators) values.
-    probabilities : (n, operators) values -> the probabilities with which the policy plays the operators.
+    probabilities : (n, operators) values -> the probabilities with which the policy chooses the operators.
     """
 
     valued: str
-    see: Function
+    read: Function
     width: int
     groups: tuple[Group, ...]
     values: Callable[[np.ndarray], np.ndarray]
     probabilities: Callable[[np.ndarray], np.ndarray]
 
 
-def sight_of(policy: CompiledPolicy, n_ops: int) -> Sight | None:
-    """The sight of a policy; None if it has none that could be laid open (see `why_blind`)."""
-    make = _SIGHTS.get(policy.kernels.choose)
+def inputs_of(policy: CompiledPolicy, n_ops: int) -> PolicyInputs | None:
+    """The inputs of a policy; None if it has none that could be shown (see `why_opaque`)."""
+    make = _INPUTS.get(policy.kernels.choose)
     return None if make is None else make(policy, n_ops)
 
 
-def why_blind(policy: CompiledPolicy) -> str:
+def why_opaque(policy: CompiledPolicy) -> str:
     """Why a policy has neither values nor inputs to show."""
     if policy.needs_features:
-        return f"{policy.name!r} reads the state, but explain does not know how it values the moves"
+        return f"{policy.name!r} reads the state, but explain does not know how it values the operators"
     if policy.kernels.learn is None:
-        return f"{policy.name!r} looks at no state"
+        return f"{policy.name!r} does not use the state"
     return (
-        f"{policy.name!r} chooses by what its own moves have earned so far: it has no value of a move in a state, and "
-        "no features that could be permuted"
+        f"{policy.name!r} chooses by the rewards of its operators so far: it has no value of an operator in a state, "
+        "and no features that could be permuted"
     )
 
 
-def see_address(sight: Sight | None) -> int:
-    """Where the kernel that writes the inputs begins."""
-    return address_of(decision_kernels.see_nothing if sight is None else sight.see, decision_kernels.SEE_SIGNATURE)
+def reader_address(policy_inputs: PolicyInputs | None) -> int:
+    """The address of the kernel that writes the inputs."""
+    return address_of(
+        decision_kernels.read_nothing if policy_inputs is None else policy_inputs.read, decision_kernels.READ_SIGNATURE
+    )
 
 
-def _network_sight(policy: CompiledPolicy, n_ops: int) -> Sight:
+def _network_inputs(policy: CompiledPolicy, n_ops: int) -> PolicyInputs:
     epsilon = float(policy.setup[EPSILON])
     scratch = np.zeros(policy.memory_size(n_ops, 0))
 
@@ -84,29 +86,29 @@ def _network_sight(policy: CompiledPolicy, n_ops: int) -> Sight:
         return (1.0 - epsilon) * greedy + epsilon / n_ops
 
     width = n_features(n_ops)
-    return Sight("Q-values", decision_kernels.see_features, width, table_1_groups(n_ops), values, probabilities)
+    return PolicyInputs("Q-values", decision_kernels.read_features, width, table_1_groups(n_ops), values, probabilities)
 
 
-def _softmax_sight(policy: CompiledPolicy, n_ops: int) -> Sight:
+def _softmax_inputs(policy: CompiledPolicy, n_ops: int) -> PolicyInputs:
     weights = softmax.weights_of(policy)
 
     def probabilities(scores: np.ndarray) -> np.ndarray:
         parts = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
-    return Sight(
+    return PolicyInputs(
         "scores",
-        decision_kernels.see_inputs,
+        decision_kernels.read_softmax_inputs,
         softmax.N_INPUTS,
         input_groups(),
-        lambda facts: facts @ weights.T,
+        lambda inputs: inputs @ weights.T,
         probabilities,
     )
 
 
-_SIGHTS: dict[Function, Callable[[CompiledPolicy, int], Sight]] = {
-    choose_by_value: _network_sight,
-    softmax.choose: _softmax_sight,
+_INPUTS: dict[Function, Callable[[CompiledPolicy, int], PolicyInputs]] = {
+    choose_by_value: _network_inputs,
+    softmax.choose: _softmax_inputs,
 }
 """By the kernel that chooses."""
 
@@ -131,14 +133,14 @@ def _together(groups: list[Group], kind: str, rows: str) -> Group:
 
 
 def input_groups() -> tuple[Group, ...]:
-    """The facts of a softmax policy, then two that belong together."""
-    groups = [Group(name, "fact", "", (k,), _FACTS[name]) for k, name in enumerate(softmax.INPUTS)]
+    """The inputs of a softmax policy, then two that belong together."""
+    groups = [Group(name, "input", "", (k,), _MEANINGS[name]) for k, name in enumerate(softmax.INPUTS)]
     members = tuple(softmax.INPUTS.index(name) for name in ("progress", "progress squared"))
     together = Group("progress with its square", "all", "", members, "at once, as they belong together")
     return (*groups, together)
 
 
-_FACTS = {
+_MEANINGS = {
     "constant": "1; it cannot be permuted, so it is 0 by construction",
     "progress": "share of the budget that is used",
     "progress squared": "permuted alone it contradicts progress",

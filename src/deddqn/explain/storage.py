@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from deddqn.analysis.statistics import PairResult
-from deddqn.explain.control_comparison import Contest
-from deddqn.explain.decision_summary import Gaps, Picture
+from deddqn.explain.control_comparison import ControlComparison
+from deddqn.explain.decision_summary import DecisionSummary, Gaps
 from deddqn.explain.importance import Importance
 from deddqn.explain.study import Explanation
 
 DATA = "explanation.json"
-FORMAT = "deddqn-explanation-1"
+FORMAT = "deddqn-explanation-2"
 
 
 class ExplanationError(ValueError):
@@ -71,23 +71,23 @@ def read_explanation(folder: str | os.PathLike[str]) -> Explanation:
 def _explanation(content: dict[str, Any]) -> Explanation:
     made = {
         "operators": tuple(content["operators"]),
-        "pictures": tuple(_picture(picture) for picture in content["pictures"]),
+        "summaries": tuple(_summary(summary) for summary in content["summaries"]),
         "importance": tuple(Importance(**row) for row in content["importance"]),
         "errors": {
             method: {problem: np.array(runs, dtype=np.float64) for problem, runs in by_problem.items()}
             for method, by_problem in content["errors"].items()
         },
-        "contests": tuple(_contest(contest) for contest in content["contests"]),
+        "comparisons": tuple(_comparison(comparison) for comparison in content["comparisons"]),
     }
     return Explanation(**{**content, **made})
 
 
-def _picture(content: dict[str, Any]) -> Picture:
+def _summary(content: dict[str, Any]) -> DecisionSummary:
     gaps = content["gaps"]
     if gaps is not None:
         low, median, high = (np.array(gaps[key], dtype=np.float64) for key in ("low", "median", "high"))
         gaps = Gaps(low, median, high, gaps["relative"])
-    return Picture(
+    return DecisionSummary(
         problem=content["problem"],
         evaluations=np.array(content["evaluations"], dtype=np.int64),
         shares=np.array(content["shares"]),
@@ -96,5 +96,7 @@ def _picture(content: dict[str, Any]) -> Picture:
     )
 
 
-def _contest(content: dict[str, Any]) -> Contest:
-    return Contest(content["policy"], content["control"], tuple(PairResult(**row) for row in content["results"]))
+def _comparison(content: dict[str, Any]) -> ControlComparison:
+    return ControlComparison(
+        content["policy"], content["control"], tuple(PairResult(**row) for row in content["results"])
+    )

@@ -1,4 +1,4 @@
-"""``explain``: run a policy, look at all of its decisions, and play it against the controls."""
+"""``explain``: run a policy, record all of its decisions, and compare it with its controls."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from deddqn.de.portfolio import PAPER
 from deddqn.evaluation import TRAINING_SUITE
 from deddqn.experiments.methods import problems_of
 from deddqn.explain.control_comparison import (
-    Contest,
-    Tell,
+    ControlComparison,
+    ProgressCallback,
     best_fixed,
     compare_errors,
     fixed_policies,
     measure_shares,
+    no_progress,
     own_shares,
-    play,
-    silent,
+    run_policy,
 )
-from deddqn.explain.decision_summary import Picture, picture_of
-from deddqn.explain.decisions import MEASURED, Ground, compiled_policy
+from deddqn.explain.decision_summary import DecisionSummary, summarize_decisions
+from deddqn.explain.decisions import MEASUREMENT_REPEATS, Protocol, compiled_policy
 from deddqn.explain.importance import Importance, permutation_importance
-from deddqn.explain.policy_inputs import sight_of, why_blind
+from deddqn.explain.policy_inputs import inputs_of, why_opaque
 from deddqn.policies import CompiledPolicy, Policy
 from deddqn.problems import Problem
 
@@ -46,7 +46,7 @@ class Request:
     repeats, seed, budget : of the runs, per problem.
     population_size : NP; by default the policy's own.
     states : decisions per problem that are drawn for the permutations.
-    control : also play the controls (three quarters of the work and more).
+    control : also run the controls (three quarters of the work and more).
     """
 
     policy: str | Policy
@@ -61,7 +61,7 @@ class Request:
 
     def __post_init__(self) -> None:
         check_whole_number("states", self.states, 1)
-        self.ground  # noqa: B018  (checks the rest)
+        self.protocol  # noqa: B018  (checks the rest)
 
     @cached_property
     def chosen(self) -> CompiledPolicy:
@@ -74,12 +74,12 @@ class Request:
         return problems_of(self.problems)
 
     @cached_property
-    def ground(self) -> Ground:
+    def protocol(self) -> Protocol:
         """How its runs are made."""
         given = {"budget": self.budget}
         if self.population_size is not None:
             given["population_size"] = self.population_size
-        return Ground(
+        return Protocol(
             repeats=self.repeats,
             seed=self.seed,
             portfolio=self.chosen.portfolio or PAPER,
@@ -89,8 +89,8 @@ class Request:
 
     @property
     def steps(self) -> int:
-        """Batches of runs that `explain` tells about."""
-        controls = 4 + len(self.ground.portfolio) if self.control else 0
+        """Batches of runs that `explain` reports."""
+        controls = 4 + len(self.protocol.portfolio) if self.control else 0
         return len(self.where) * (1 + controls)
 
 
@@ -101,84 +101,90 @@ class Explanation:
     policy: str
     source: str  # the name or path that it was loaded from; empty for an object
     valued: str  # what its values are called; empty if it has none
-    blind: str  # why it has none; empty if it has
+    opaque: str  # why it has none; empty if it has
     operators: tuple[str, ...]
     repeats: int
     seed: int
     budget: int
     population_size: int
     sampled: int  # decisions that were permuted
-    pictures: tuple[Picture, ...]
+    summaries: tuple[DecisionSummary, ...]
     importance: tuple[Importance, ...] = ()
     errors: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)  # method -> problem -> errors
-    contests: tuple[Contest, ...] = ()
+    comparisons: tuple[ControlComparison, ...] = ()
     fixed_of: Mapping[str, str] = field(default_factory=dict)  # problem -> its best fixed strategy
     fixed_overall: str = ""
 
     @property
     def problems(self) -> tuple[str, ...]:
         """Their names."""
-        return tuple(picture.problem for picture in self.pictures)
+        return tuple(summary.problem for summary in self.summaries)
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The policy, then the controls that were played."""
+        """The policy, then the controls that were run."""
         return tuple(self.errors)
 
 
-def explain(request: Request, tell: Tell = silent) -> Explanation:
-    """Run the policy and its controls; `tell` hears of every batch of runs (`request.steps` of them)."""
-    policy, ground = request.chosen, request.ground
-    policy.check_portfolio(ground.portfolio)
-    sight = sight_of(policy, len(ground.portfolio))
-    pictures, samples, errors = [], [], {}
+def explain(request: Request, progress: ProgressCallback = no_progress) -> Explanation:
+    """Run the policy and its controls; `progress` is called after every batch of runs (`request.steps` of them)."""
+    policy, protocol = request.chosen, request.protocol
+    policy.check_portfolio(protocol.portfolio)
+    policy_inputs = inputs_of(policy, len(protocol.portfolio))
+    summaries, samples, errors = [], [], {}
     for k, (name, problem) in enumerate(request.where.items()):
-        picture, sample, errors[name] = picture_of(
-            policy, problem, ground, sight, states=request.states, seed=request.seed + k
+        summary, sample, errors[name] = summarize_decisions(
+            policy, problem, protocol, policy_inputs, states=request.states, seed=request.seed + k
         )
-        pictures.append(picture)
+        summaries.append(summary)
         samples.append(sample)
-        tell(f"{policy.name} on {name}")
+        progress(f"{policy.name} on {name}")
     of_problem = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])
     importance: list[Importance] = []
-    if sight is not None and of_problem.size:
-        importance = permutation_importance(sight, np.concatenate(samples), of_problem, seed=request.seed)
-    seen = Explanation(
+    if policy_inputs is not None and of_problem.size:
+        importance = permutation_importance(policy_inputs, np.concatenate(samples), of_problem, seed=request.seed)
+    found = Explanation(
         policy=policy.name,
         source=policy.source or "",
-        valued="" if sight is None else sight.valued,
-        blind=why_blind(policy) if sight is None else "",
-        operators=ground.portfolio.names,
+        valued="" if policy_inputs is None else policy_inputs.valued,
+        opaque=why_opaque(policy) if policy_inputs is None else "",
+        operators=protocol.portfolio.names,
         repeats=request.repeats,
         seed=request.seed,
         budget=request.budget,
-        population_size=request.ground.config.population_size,
+        population_size=request.protocol.config.population_size,
         sampled=of_problem.size,
-        pictures=tuple(pictures),
+        summaries=tuple(summaries),
         importance=tuple(importance),
         errors={policy.name: errors},
     )
-    return _with_controls(seen, request, tell) if request.control else seen
+    return _with_controls(found, request, progress) if request.control else found
 
 
-def _with_controls(seen: Explanation, request: Request, tell: Tell) -> Explanation:
+def _with_controls(found: Explanation, request: Request, progress: ProgressCallback) -> Explanation:
     """The same with the controls: own shares, the best strategy of each problem, and the best one over all."""
-    policy, where, ground = request.chosen, request.where, request.ground
-    mine = seen.errors[policy.name]
-    shares = measure_shares(policy, where, ground, tell=tell)
-    others = fixed_policies(ground)
-    by_problem, overall = best_fixed([play(other, where, ground, first=MEASURED, tell=tell) for other in others])
+    policy, where, protocol = request.chosen, request.where, request.protocol
+    mine = found.errors[policy.name]
+    shares = measure_shares(policy, where, protocol, progress=progress)
+    others = fixed_policies(protocol)
+    by_problem, overall = best_fixed(
+        [run_policy(other, where, protocol, first=MEASUREMENT_REPEATS, progress=progress) for other in others]
+    )
     controls: dict[str, CompiledPolicy | dict[str, CompiledPolicy]] = {
-        OWN_SHARES: own_shares(policy.name, shares, ground),
+        OWN_SHARES: own_shares(policy.name, shares, protocol),
         BEST_FIXED: {problem: others[op] for problem, op in by_problem.items()},
         ONE_FIXED: others[overall],
     }
-    played = {name: play(control, where, ground, tell=tell) for name, control in controls.items()}
-    names = ground.portfolio.names
+    control_errors = {
+        name: run_policy(control, where, protocol, progress=progress) for name, control in controls.items()
+    }
+    names = protocol.portfolio.names
     return replace(
-        seen,
-        errors={**seen.errors, **played},
-        contests=tuple(compare_errors(policy.name, mine, name, theirs, where) for name, theirs in played.items()),
+        found,
+        errors={**found.errors, **control_errors},
+        comparisons=tuple(
+            compare_errors(policy.name, mine, name, theirs, where) for name, theirs in control_errors.items()
+        ),
         fixed_of={problem: names[op] for problem, op in by_problem.items()},
         fixed_overall=names[overall],
     )

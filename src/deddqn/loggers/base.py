@@ -56,7 +56,7 @@ def listed_runs(specs: Iterable[RunSpec] | RunSpec, algorithm: str | None) -> tu
     listed = [specs] if isinstance(specs, RunSpec) else list(specs)
     for spec in listed:
         if not isinstance(spec, RunSpec):
-            raise ValueError(f"specs must hold runs (EpisodeSpec), got {spec!r}")
+            raise ValueError(f"specs must hold runs (RunSpec), got {spec!r}")
     if not listed:
         raise ValueError("specs must hold at least one run, got none")
     return listed, algorithm if algorithm is not None else getattr(listed[0].policy, "name", "policy")

@@ -1,7 +1,7 @@
-"""COCO: runs on BBOB problems seen by COCO's own observer, whose folders ``cocopp`` turns into pages.
+"""COCO: runs on BBOB problems logged by COCO's own observer, whose folders ``cocopp`` turns into pages.
 
 >>> with CocoObserver("out/coco/de3", "de3") as observer:
-...     run = observer.run(EpisodeSpec(problem=get("bbob:f3/i1/d10"), policy=load_policy("de3")))
+...     run = observer.run(RunSpec(problem=get("bbob:f3/i1/d10"), policy=load_policy("de3")))
 >>> # then: python -m cocopp -o out/pages out/coco/de3
 """
 
@@ -16,7 +16,7 @@ from deddqn._utils.optional_imports import need
 from deddqn.engine import RunSpec
 from deddqn.engine.run import Run
 from deddqn.loggers.base import RunLogger, listed_runs
-from deddqn.loggers.problem_id import Place, place_of
+from deddqn.loggers.problem_id import ProblemId, parse_problem_id
 from deddqn.problems import Problem
 from deddqn.problems.wrappers import Tell
 
@@ -58,10 +58,12 @@ class CocoObserver(RunLogger):
 
     def begin(self, problem: Problem, *, repeat: int = 0, seed: int = 0) -> Tell:
         """Begin the log of a run; COCO evaluates every point that it is told, once more and to the same value."""
-        place = place_in_suite(problem)
+        problem_id = coco_problem_id(problem)
         self.finish()
         self._suite = self._cocoex.Suite(
-            "bbob", f"instances: {place.instance}", f"dimensions: {place.dimension} function_indices: {place.function}"
+            "bbob",
+            f"instances: {problem_id.instance}",
+            f"dimensions: {problem_id.dimension} function_indices: {problem_id.function}",
         )
         observed = self._open = self._suite.get_problem(0)
         observed.observe_with(self._observer)
@@ -82,21 +84,21 @@ def check_folder(folder: str | Path) -> Path:
     return target
 
 
-def place_in_suite(problem: Problem) -> Place:
-    """The place of a problem that COCO's suite has."""
-    place = place_of(problem.name)
-    if place.family != "bbob":
-        raise ValueError(f"problem must be one of BBOB to be seen by COCO's observer, got {problem.name!r}")
-    if place.dimension not in DIMENSIONS:
-        raise ValueError(f"dimension must be one of {DIMENSIONS} for COCO's observer, got {place.dimension}")
-    return place
+def coco_problem_id(problem: Problem) -> ProblemId:
+    """The identity of a problem that COCO's suite has."""
+    problem_id = parse_problem_id(problem.name)
+    if problem_id.family != "bbob":
+        raise ValueError(f"problem must be one of BBOB for COCO's observer, got {problem.name!r}")
+    if problem_id.dimension not in DIMENSIONS:
+        raise ValueError(f"dimension must be one of {DIMENSIONS} for COCO's observer, got {problem_id.dimension}")
+    return problem_id
 
 
 def log_with_coco(specs: Iterable[RunSpec], folder: str | Path, algorithm: str | None = None) -> list[Run]:
-    """Do runs of one policy one after the other, all seen by COCO's observer; sorted, as COCO wants it."""
+    """Do runs of one policy one after the other, all logged by COCO's observer; sorted, as COCO expects."""
     listed, name = listed_runs(specs, algorithm)
-    places = [place_in_suite(spec.problem) for spec in listed]
-    order = sorted(range(len(listed)), key=lambda k: (places[k].function, places[k].dimension, places[k].instance))
+    ids = [coco_problem_id(spec.problem) for spec in listed]
+    order = sorted(range(len(listed)), key=lambda k: (ids[k].function, ids[k].dimension, ids[k].instance))
     with CocoObserver(folder, name) as observer:
         runs = {k: observer.run(listed[k]) for k in order}
     return [runs[k] for k in range(len(listed))]

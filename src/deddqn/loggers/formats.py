@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from deddqn._utils.optional_imports import need
-from deddqn.loggers.coco import CocoObserver, check_folder, place_in_suite
+from deddqn.loggers.coco import CocoObserver, check_folder, coco_problem_id
 from deddqn.loggers.ioh import IohLogger
-from deddqn.loggers.problem_id import Place, place_of
+from deddqn.loggers.problem_id import ProblemId, parse_problem_id
 from deddqn.problems import Problem
 from deddqn.problems.wrappers import Tell
 
@@ -29,7 +29,7 @@ class IohLog:
     def check(self, problems: Iterable[Problem], folder: Path) -> None:
         """See `deddqn.experiments.evaluation_logs.LogFormat`, as for all methods here."""
         need("ioh", "logging with ioh", "bbob")
-        _check_places((problem.name, place_of(problem.name)) for problem in problems)
+        _check_distinct((problem.name, parse_problem_id(problem.name)) for problem in problems)
 
     @contextmanager
     def opened(self, folder: Path, job: Any, problem: Problem) -> Iterator[Tell]:
@@ -52,7 +52,7 @@ class CocoLog:
         """COCO's own rules."""
         need("cocoex", "logging with COCO's observer", "bbob")
         check_folder(folder)
-        _check_places((problem.name, place_in_suite(problem)) for problem in problems)
+        _check_distinct((problem.name, coco_problem_id(problem)) for problem in problems)
 
     @contextmanager
     def opened(self, folder: Path, job: Any, problem: Problem) -> Iterator[Tell]:
@@ -70,12 +70,14 @@ LOGS: dict[str, Callable[[], IohLog | CocoLog]] = {"ioh": IohLog, "coco": CocoLo
 """The formats by name."""
 
 
-def _check_places(places: Iterable[tuple[str, Place]]) -> None:
-    """Names with one place (``bbob:..`` and ``bbob-coco:..``) would be one problem in the log."""
-    seen: dict[Place, str] = {}
-    for name, place in places:
-        if seen.setdefault(place, name) != name:
-            raise ValueError(f"problems must differ in the log, but {seen[place]!r} and {name!r} are one problem there")
+def _check_distinct(ids: Iterable[tuple[str, ProblemId]]) -> None:
+    """Names with one identity (``bbob:..`` and ``bbob-coco:..``) would be one problem in the log."""
+    names: dict[ProblemId, str] = {}
+    for name, problem_id in ids:
+        if names.setdefault(problem_id, name) != name:
+            raise ValueError(
+                f"problems must differ in the log, but {names[problem_id]!r} and {name!r} are one problem there"
+            )
 
 
 def join_files(runs: Iterable[dict[str, bytes]], folder: Path, index: str, join: Callable[[list[str]], str]) -> None:
@@ -107,15 +109,15 @@ def join_json(texts: list[str]) -> str:
 def join_info(texts: list[str]) -> str:
     """The .info files of COCO on one function as one: the runs of a dimension in one line.
 
-    A file has three lines per dimension: the facts, a comment, and the data file with its runs.
+    A file has three lines per dimension: the header, a comment, and the data file with its runs.
     """
     blocks: dict[tuple[str, str, str], list[str]] = {}
     for text in texts:
         lines = text.splitlines()
         for first in range(0, len(lines), 3):
-            facts, comment, data = lines[first : first + 3]
+            header, comment, data = lines[first : first + 3]
             path, *found = data.split(", ")
-            blocks.setdefault((facts, comment, path), []).extend(found)
+            blocks.setdefault((header, comment, path), []).extend(found)
     return "\n".join(
-        f"{facts}\n{comment}\n{', '.join([path, *found])}" for (facts, comment, path), found in blocks.items()
+        f"{header}\n{comment}\n{', '.join([path, *found])}" for (header, comment, path), found in blocks.items()
     )

@@ -1,7 +1,7 @@
 """IOHprofiler: runs logged by ``ioh``'s own logger, and finished runs written as files that IOHanalyzer reads.
 
 >>> with IohLogger("out/ioh", "de3") as log:
-...     run = log.run(EpisodeSpec(problem=get("bbob:f3/i1/d10"), policy=load_policy("de3")))
+...     run = log.run(RunSpec(problem=get("bbob:f3/i1/d10"), policy=load_policy("de3")))
 
 In all files ``raw_y`` is the error (value minus optimum) where the optimum is known, as ioh does it for BBOB.
 """
@@ -20,7 +20,7 @@ from deddqn.engine import RunSpec
 from deddqn.engine.run import Run
 from deddqn.loggers.base import RunLogger, listed_runs
 from deddqn.loggers.ioh_files import write_ioh_logs
-from deddqn.loggers.problem_id import place_of
+from deddqn.loggers.problem_id import parse_problem_id
 from deddqn.problems import Problem
 from deddqn.problems.wrappers import Tell
 
@@ -42,7 +42,7 @@ class IohLogger(RunLogger):
     def __init__(self, folder: str | Path, algorithm: str, *, info: str = "", positions: bool = False) -> None:
         self._ioh = need("ioh", "logging with ioh", "bbob")
         self.folder = Path(folder).absolute()
-        self._facts = {"algorithm_name": algorithm, "algorithm_info": info, "store_positions": positions}
+        self._settings = {"algorithm_name": algorithm, "algorithm_info": info, "store_positions": positions}
         self._loggers: dict[str, Any] = {}
         self.repeat = self.seed = 0
         self._source: _Source | None = None
@@ -51,7 +51,7 @@ class IohLogger(RunLogger):
         """The logger of a family; opened when it is needed."""
         if family not in self._loggers:
             self.folder.mkdir(parents=True, exist_ok=True)
-            logger = self._ioh.logger.Analyzer(root=str(self.folder), folder_name=family, **self._facts)
+            logger = self._ioh.logger.Analyzer(root=str(self.folder), folder_name=family, **self._settings)
             logger.add_run_attributes(self, ["repeat", "seed"])
             self._loggers[family] = logger
         return self._loggers[family]
@@ -67,7 +67,7 @@ class IohLogger(RunLogger):
         self.finish()
         self.repeat, self.seed = repeat, seed
         self._source = _Source(self._ioh, problem)
-        self._source.problem.attach_logger(self._logger(place_of(problem.name).family))
+        self._source.problem.attach_logger(self._logger(parse_problem_id(problem.name).family))
         return self._source.tell
 
     def finish(self) -> None:
@@ -85,24 +85,24 @@ class _Source:
     """
 
     def __init__(self, ioh: Any, problem: Problem) -> None:
-        place = place_of(problem.name)
+        problem_id = parse_problem_id(problem.name)
         optimum = 0.0 if problem.optimum is None else float(problem.optimum)
-        best = problem.optimum_point if problem.optimum_point is not None else np.full(place.dimension, math.nan)
+        best = problem.optimum_point if problem.optimum_point is not None else np.full(problem_id.dimension, math.nan)
         solution = ioh.RealSolution(best.tolist(), optimum)
         self._value = 0.0
         self._optimum = optimum
         self._functions = (lambda x: self._value, lambda y, instance: y + optimum, lambda instance, dimension: solution)
         self.problem = ioh.wrap_problem(
             self._functions[0],
-            name=place.title,
-            dimension=place.dimension,
-            instance=place.instance,
+            name=problem_id.title,
+            dimension=problem_id.dimension,
+            instance=problem_id.instance,
             lb=float(problem.lower.min()),
             ub=float(problem.upper.max()),
             transform_objectives=self._functions[1],
             calculate_objective=self._functions[2],
         )
-        self.problem.set_id(place.function)
+        self.problem.set_id(problem_id.function)
 
     def tell(self, point: np.ndarray, value: float) -> None:
         """Let the logger see an evaluation."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deddqn.loggers.problem_id import Place, place_of
+from deddqn.loggers.problem_id import ProblemId, parse_problem_id
 
 FORMAT_VERSION = "0.3.22"  # of the ioh whose files these imitate
 
@@ -21,7 +21,7 @@ class LoggedRun(NamedTuple):
     """One run: its best value (or error, where the optimum is known) after some numbers of evaluations."""
 
     method: str
-    place: Place
+    problem_id: ProblemId
     repeat: int
     seed: int
     total: int  # evaluations in all
@@ -45,9 +45,9 @@ class LoggedRun(NamedTuple):
         if optimum is not None and math.isfinite(optimum):
             best = best - optimum
         total = int(known.get("evaluations") or (evaluations[-1] if evaluations.size else 0))
-        place = place_of(str(known["problem"]))
+        problem_id = parse_problem_id(str(known["problem"]))
         repeat, seed = int(known.get("repeat") or 0), int(known.get("seed") or 0)
-        return cls(str(known["method"]), place, repeat, seed, total, evaluations, best)
+        return cls(str(known["method"]), problem_id, repeat, seed, total, evaluations, best)
 
     def lines(self) -> list[tuple[int, float]]:
         """The first evaluation, where the best value improved, and the end."""
@@ -72,38 +72,40 @@ def write_ioh_logs(rows: Iterable[Any], folder: str | Path) -> list[Path]:
     runs = [run for run in map(LoggedRun.from_row, rows) if run.evaluations.size]
     if not runs:
         raise ValueError("rows must hold at least one run with a trajectory, got none")
-    runs.sort(key=lambda run: (run.method, run.place, run.repeat, run.seed))
+    runs.sort(key=lambda run: (run.method, run.problem_id, run.repeat, run.seed))
     written: list[Path] = []
-    for (method, family), of_family in groupby(runs, key=lambda run: (run.method, run.place.family)):
+    for (method, family), of_family in groupby(runs, key=lambda run: (run.method, run.problem_id.family)):
         target = Path(folder) / re.sub(r"[^\w.,=-]+", "_", method) / family
-        for _, of_function in groupby(of_family, key=lambda run: run.place.function):
+        for _, of_function in groupby(of_family, key=lambda run: run.problem_id.function):
             _write_function(target, method, list(of_function))
         written.append(target)
     return written
 
 
 def _write_function(target: Path, method: str, runs: list[LoggedRun]) -> None:
-    place = runs[0].place
-    data = f"data_f{place.function}_{place.title}"
+    problem_id = runs[0].problem_id
+    data = f"data_f{problem_id.function}_{problem_id.title}"
     (target / data).mkdir(parents=True, exist_ok=True)
     scenarios = []
-    for dimension in sorted({run.place.dimension for run in runs}):
-        path = f"{data}/IOHprofiler_f{place.function}_DIM{dimension}.dat"
-        members = [run for run in runs if run.place.dimension == dimension]
+    for dimension in sorted({run.problem_id.dimension for run in runs}):
+        path = f"{data}/IOHprofiler_f{problem_id.function}_DIM{dimension}.dat"
+        members = [run for run in runs if run.problem_id.dimension == dimension]
         (target / path).write_text("".join(_data(run) for run in members))
         scenarios.append({"dimension": dimension, "path": path, "runs": [_run_entry(run) for run in members]})
-    facts = {
+    index = {
         "version": FORMAT_VERSION,
-        "suite": place.family,
-        "function_id": place.function,
-        "function_name": place.title,
+        "suite": problem_id.family,
+        "function_id": problem_id.function,
+        "function_name": problem_id.title,
         "maximization": False,
         "algorithm": {"name": method, "info": "written by deddqn"},
         "run_attributes": ["repeat", "seed"],
         "attributes": ["evaluations", "raw_y"],
         "scenarios": scenarios,
     }
-    (target / f"IOHprofiler_f{place.function}_{place.title}.json").write_text(json.dumps(facts, indent=1) + "\n")
+    (target / f"IOHprofiler_f{problem_id.function}_{problem_id.title}.json").write_text(
+        json.dumps(index, indent=1) + "\n"
+    )
 
 
 def _data(run: LoggedRun) -> str:
@@ -114,4 +116,10 @@ def _run_entry(run: LoggedRun) -> dict[str, Any]:
     lines = run.lines()
     reached = next(line for line in lines if line[1] == lines[-1][1])
     best = {"evals": reached[0], "y": reached[1], "x": []}
-    return {"instance": run.place.instance, "evals": run.total, "best": best, "repeat": run.repeat, "seed": run.seed}
+    return {
+        "instance": run.problem_id.instance,
+        "evals": run.total,
+        "best": best,
+        "repeat": run.repeat,
+        "seed": run.seed,
+    }

@@ -1,4 +1,4 @@
-"""Where a problem stands in its family: log files are sorted by it."""
+"""The identity of a problem in log files: family, function, instance and dimension."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from typing import NamedTuple
 
 
-class Place(NamedTuple):
-    """Family, and what it calls the problem."""
+class ProblemId(NamedTuple):
+    """What a family of benchmarks calls a problem."""
 
     family: str
     function: int
@@ -20,15 +20,15 @@ class Place(NamedTuple):
         return f"{self.family}_f{self.function}"
 
 
-_PLACE = re.compile(r"([\w-]+):[fF](\d+)(?:/i(\d+))?/d(\d+)")
+_PATTERN = re.compile(r"([\w-]+):[fF](\d+)(?:/i(\d+))?/d(\d+)")
 
 
-def place_of(name: str) -> Place:
-    """The place of a named problem: ``cec2005:F9/d10``, ``bbob:f3/i1/d10``."""
-    match = _PLACE.fullmatch(name)
+def parse_problem_id(name: str) -> ProblemId:
+    """The identity of a named problem: ``cec2005:F9/d10``, ``bbob:f3/i1/d10``."""
+    match = _PATTERN.fullmatch(name)
     if match is None:
         raise ValueError(
             f"problem must have a name with function and dimension, like 'cec2005:F9/d10', to be logged, got {name!r}"
         )
     family = "bbob" if match.group(1) == "bbob-coco" else match.group(1)
-    return Place(family, int(match.group(2)), int(match.group(3) or 1), int(match.group(4)))
+    return ProblemId(family, int(match.group(2)), int(match.group(3) or 1), int(match.group(4)))

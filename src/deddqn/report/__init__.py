@@ -11,7 +11,7 @@ from deddqn.analysis.comparison import Analysis
 from deddqn.analysis.result_tables import ALL
 from deddqn.analysis.tables import WRITERS
 from deddqn.experiments.store import StoreError
-from deddqn.report.page import page
+from deddqn.report.comparison_page import comparison_page
 
 PAGE = "index.html"
 
@@ -34,7 +34,7 @@ def write_report(
 
     Parameters
     ----------
-    figures : also draw PDF and PNG figures with matplotlib; the page has its own drawings.
+    figures : also write the charts of the page as PDF and PNG, which takes matplotlib.
     methods : only these (ranks depend on who takes part); all by default.
     control : who is tested against all others; the paper's control or the best by default.
     note : what readers should know about the comparison; stands under the title of the page.
@@ -49,7 +49,7 @@ def write_report(
             table = make(analysis)
             for ending, write in WRITERS.items():
                 (target / f"{table.name}.{ending}").write_text(write(table), encoding="utf-8")
-        (target / PAGE).write_text(page(analysis, os.fspath(folder), note), encoding="utf-8")
+        (target / PAGE).write_text(comparison_page(analysis, os.fspath(folder), note), encoding="utf-8")
     except OSError as error:
         raise StoreError(f"cannot write the report to {target}: {error.strerror}") from error
     if figures:

@@ -1,27 +1,21 @@
-"""The records of `deddqn.analysis.curves` as PDF and PNG figures for papers and slides."""
+"""The charts of the page as PDF and PNG figures for papers and slides; matplotlib is their canvas."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.patches import Circle as CirclePatch
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path as Outline
 
 from deddqn.analysis.comparison import Analysis
 from deddqn.analysis.curves import (
     FIG_1,
-    BoxPanel,
-    CostBar,
-    CurvePanel,
-    RankFigure,
     SharePanel,
     box_panels,
     convergence_panels,
@@ -30,206 +24,178 @@ from deddqn.analysis.curves import (
     rank_figure,
     share_panels,
 )
-from deddqn.analysis.statistics import SOLVED
-from deddqn.analysis.tables import method_title, number, short_problem
-from deddqn.report.style import OPERATORS, look_of
+from deddqn.analysis.tables import method_title, short_problem
+from deddqn.report import charts
+from deddqn.report.drawing import Area, Circle, Drawing, Group, Line, Shape, Text, rectangle
+from deddqn.report.style import operator_colour, style_of
 
-LOG_FROM = 30.0  # errors that span more than this factor get a logarithmic axis
-Methods = tuple[str, ...]
-BOX_STYLE: dict[str, Any] = {
-    "orientation": "horizontal",
-    "widths": 0.6,
-    "patch_artist": True,
-    "flierprops": {"markersize": 2.5},
-    "medianprops": {"color": "black", "linewidth": 1.4},
-}
-
-
-def _dash(pattern: str) -> Any:
-    return (0, tuple(float(part) for part in pattern.split())) if pattern else "-"
+PIXELS = 110.0  # of a drawing per inch of paper
+POINTS = 72.0 / PIXELS
+LABEL, TICK = (10.5, "#1c2330"), (10.0, "#5d6675")  # size in pixels and colour of text, as in page.css
+CAPTION, GAP = 18.0, 10.0  # room for the title of a panel, and between panels
+ANCHORS = {"": "left", "start": "left", "middle": "center", "end": "right"}
+SWATCH, ROW = 24.0, 16.0  # of a legend: the length of a swatch, and the height of a row
 
 
 @dataclass(frozen=True)
-class Frame:
-    """The room of one panel in inches, and what its labels need on each side."""
+class Key:
+    """An entry of a legend: a line where there is a dash pattern, which may be empty, else a square."""
 
-    width: float
-    height: float
-    left: float = 0.5
-    right: float = 0.12
-    top: float = 0.28
-    bottom: float = 0.28
+    name: str
+    colour: str
+    dash: str | None = None
 
-
-def _sheet(rows: int, columns: int, frame: Frame, below: float = 0.0) -> tuple[Figure, list[Any]]:
-    """Axes in rows, placed by hand (a layout engine takes most of the time); `below` is room for a legend."""
-    width, height = columns * frame.width, rows * frame.height + below
-    figure = Figure(figsize=(width, height))
-    inner = (frame.width - frame.left - frame.right, frame.height - frame.top - frame.bottom)
-    axes = []
-    for row in range(rows):
-        for column in range(columns):
-            x, y = column * frame.width + frame.left, height - (row + 1) * frame.height + frame.bottom
-            axes.append(figure.add_axes((x / width, y / height, inner[0] / width, inner[1] / height)))
-    return figure, axes
+    def swatch(self, x: float, y: float) -> Shape:
+        """What stands before the name."""
+        if self.dash is None:
+            return Area(rectangle(x + SWATCH - 11, y - 5, 11, 11), self.colour)
+        return Line([(x, y), (x + SWATCH, y)], self.colour, width=1.6, dash=self.dash)
 
 
-def _panels(number: int, columns: int, frame: Frame, below: float = 0.0) -> tuple[Figure, list[Any]]:
-    """A sheet with so many panels; what is left of the last row stays empty."""
-    columns = min(columns, number)
-    figure, axes = _sheet(-(-number // columns), columns, frame, below)
-    for unused in axes[number:]:
-        unused.set_axis_off()
-    return figure, axes[:number]
+@dataclass(frozen=True)
+class Sheet:
+    """Drawings side by side under their captions, and a legend below."""
+
+    panels: Sequence[tuple[str, Drawing]]
+    columns: int
+    legend: Sequence[Key] = ()
+
+    def draw(self) -> Figure:
+        """The figure."""
+        columns = min(self.columns, len(self.panels))
+        rows = [self.panels[k : k + columns] for k in range(0, len(self.panels), columns)]
+        wide = max(drawing.width for _, drawing in self.panels) + GAP
+        tall = [max(drawing.height for _, drawing in row) + CAPTION + GAP for row in rows]
+        width = columns * wide + GAP
+        legend = _legend(self.legend, width)
+        canvas = _Canvas(width, sum(tall) + GAP + legend.height)
+        y = GAP
+        for row, height in zip(rows, tall, strict=True):
+            for k, (caption, drawing) in enumerate(row):
+                canvas.caption(caption, GAP + k * wide, y + CAPTION - 6)
+                canvas.add(drawing.shapes, GAP + k * wide, y + CAPTION)
+            y += height
+        canvas.add(legend.shapes, 0.0, y)
+        return canvas.figure
 
 
-def _error_axis(axis: Any, values: list[float], which: str) -> None:
-    getattr(axis, f"{which}axis").set_major_formatter(FuncFormatter(lambda value, _: number(value)))
-    finite = [v for v in values if math.isfinite(v)]
-    if not finite or min(finite) <= -SOLVED:  # values, not errors: the optimum is unknown
-        return
-    if max(finite) > 0 and (min(finite) <= 0 or max(finite) / min(finite) > LOG_FROM):
-        if min(finite) > 0:
-            getattr(axis, f"set_{which}scale")("log")
-        else:
-            getattr(axis, f"set_{which}scale")("symlog", linthresh=SOLVED)
-        getattr(axis, f"{which}axis").set_minor_locator(NullLocator())
+class _Canvas:
+    """A matplotlib figure with one pair of axes that measures pixels downwards."""
+
+    def __init__(self, width: float, height: float) -> None:
+        self.figure = Figure(figsize=(width / PIXELS, height / PIXELS))
+        cast(Any, FigureCanvasAgg)(self.figure)
+        self.axes: Any = self.figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        self.axes.set(xlim=(0.0, width), ylim=(height, 0.0))
+        self.axes.set_axis_off()
+
+    def caption(self, content: str, x: float, y: float) -> None:
+        """The title of a panel."""
+        self._write(content, x, y, size=LABEL[0] + 1.0, color=LABEL[1], weight="bold")
+
+    def add(self, shapes: Iterable[Shape], x: float, y: float) -> None:
+        """Shapes, moved to the right and down; those that a page shows on demand stay hidden."""
+        for shape in shapes:
+            if isinstance(shape, Group):
+                self.add(shape.shapes, x, y)
+            elif isinstance(shape, Text):
+                self._text(shape, x, y)
+            elif isinstance(shape, Circle):
+                style = _style(shape.fill, 1.0, shape.stroke, shape.width)
+                self._put(CirclePatch((shape.x + x, shape.y + y), shape.radius, **style))
+            elif isinstance(shape, Line):
+                style = _style("none", 1.0, shape.stroke, shape.width, shape.opacity)
+                dash = (0, tuple(POINTS * float(part) for part in shape.dash.split())) if shape.dash else "-"
+                outline = Outline([(px + x, py + y) for px, py in shape.points])
+                self._put(PathPatch(outline, linestyle=dash, joinstyle="round", capstyle="butt", **style))
+            elif not shape.hidden:
+                points = [(px + x, py + y) for px, py in shape.points]
+                style = _style(shape.fill, shape.opacity, shape.stroke, 1.0)
+                self._put(PathPatch(Outline([*points, points[0]], closed=True), **style))
+
+    def _put(self, patch: Any) -> None:
+        patch.set_zorder(1)
+        patch.set_clip_on(False)
+        self.axes.add_artist(patch)
+
+    def _text(self, text: Text, x: float, y: float) -> None:
+        size, colour = TICK if text.tick else LABEL
+        turned: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor"} if text.upwards else {}
+        where = (text.x + x, text.y + y)
+        self._write(text.content, *where, size=size, color=colour, ha=ANCHORS[text.anchor], **turned)
+
+    def _write(self, content: str, x: float, y: float, *, size: float, **style: Any) -> None:
+        self.axes.text(x, y, content, fontsize=size * POINTS, va="baseline", zorder=2, parse_math=False, **style)
 
 
-def draw_boxes(panels: list[BoxPanel], methods: Methods) -> Figure:
-    """Box plots, one panel per problem (the paper's Fig. 1 when given its three methods)."""
-    few = len(panels[0].boxes) <= len(FIG_1)
-    figure, axes = _panels(len(panels), 2 if few else 3, Frame(3.2, 0.6 + 0.2 * len(panels[0].boxes), left=0.85))
-    for axis, panel in zip(axes, panels, strict=True):
-        stats = [
-            {"med": b.median, "q1": b.first, "q3": b.third, "whislo": b.low, "whishi": b.high, "fliers": b.outside}
-            for b in panel.boxes
-        ]
-        names = [method_title(b.method) for b in panel.boxes]
-        drawn = axis.bxp(stats, **BOX_STYLE)
-        for patch, box in zip(drawn["boxes"], panel.boxes, strict=True):
-            patch.set_facecolor(look_of(box.method, methods)[0])
-            patch.set_alpha(0.5)
-        axis.set_yticks(range(1, len(names) + 1), names, fontsize=7)
-        axis.invert_yaxis()
-        _error_axis(axis, [v for b in panel.boxes for v in (b.low, b.high, *b.outside)], "x")
-        axis.set_title(short_problem(panel.problem), fontsize=9)
-        axis.tick_params(axis="x", labelsize=7)
-    return figure
+def _style(fill: str, fill_opacity: float, stroke: str, width: float, opacity: float = 1.0) -> dict[str, Any]:
+    return {
+        "facecolor": "none" if fill == "none" else (fill, fill_opacity),
+        "edgecolor": (stroke, opacity) if stroke else "none",
+        "linewidth": width * POINTS if stroke else 0.0,
+    }
 
 
-def draw_curves(panels: list[CurvePanel], methods: Methods, label: str) -> Figure:
-    """Lines over evaluations, one panel each, with one legend."""
-    legend_room = 0.2 * (1 + -(-len(methods) // _per_row(len(panels))))
-    figure, axes = _panels(len(panels), 3, Frame(3.2, 2.4, left=0.6, bottom=0.45), legend_room)
-    for axis, panel in zip(axes, panels, strict=True):
-        shown = panel.evaluations >= min(10, panel.evaluations[-1])
-        for curve in panel.curves:
-            colour, dash = look_of(curve.method, methods)
-            axis.plot(panel.evaluations[shown], curve.values[shown], color=colour, linestyle=_dash(dash), linewidth=1.1)
-        axis.set_xscale("log")
-        if label != "share":
-            _error_axis(axis, [float(v) for c in panel.curves for v in c.values[shown]], "y")
-        axis.set_title(short_problem(panel.title), fontsize=9)
-        axis.tick_params(labelsize=7)
-        axis.xaxis.set_minor_locator(NullLocator())
-        axis.set_xlabel("evaluations", fontsize=7)
-    _legend(figure, methods, _per_row(len(panels)))
-    return figure
+def _legend(keys: Sequence[Key], width: float) -> Drawing:
+    """Swatches with their names, in columns as wide as the longest."""
+    if not keys:
+        return Drawing(width, 0.0, [], "")
+    step = SWATCH + 14 + charts.LETTER * max(len(key.name) for key in keys)
+    across = max(1, min(len(keys), int((width - 2 * GAP) // step)))
+    left = max(GAP, (width - across * step) / 2)
+    shapes: list[Shape] = []
+    for k, key in enumerate(keys):
+        x, y = left + step * (k % across), 10.0 + ROW * (k // across)
+        shapes += [key.swatch(x, y), Text(x + SWATCH + 4, y + 3.5, key.name, tick=False)]
+    return Drawing(width, ROW * -(-len(keys) // across) + GAP, shapes, "legend")
 
 
-def _per_row(panels: int) -> int:
-    return 7 if panels > 2 else 3
-
-
-def _legend(figure: Figure, methods: Methods, per_row: int) -> None:
-    handles = []
-    for method in methods:
-        colour, dash = look_of(method, methods)
-        handles.append(Line2D([], [], color=colour, linestyle=_dash(dash), label=method_title(method)))
-    figure.legend(handles=handles, loc="lower center", ncols=min(per_row, len(methods)), fontsize=7, frameon=False)
-
-
-def draw_shares(panels: list[SharePanel]) -> Figure:
-    """Strategy shares: methods down, problems across."""
-    methods = list(dict.fromkeys(p.method for p in panels))
-    problems = list(dict.fromkeys(p.problem for p in panels))
-    frame = Frame(1.3, 1.1, left=0.2, right=0.02, top=0.2, bottom=0.06)
-    figure, flat = _sheet(len(methods), len(problems), frame, below=0.35)
-    axes = np.array(flat, dtype=object).reshape(len(methods), len(problems))
-    for panel in panels:
-        axis = axes[methods.index(panel.method), problems.index(panel.problem)]
-        colours = [OPERATORS[k % len(OPERATORS)] for k in range(len(panel.operators))]
-        axis.stackplot(panel.evaluations, panel.shares.T, colors=colours)
-        axis.set(ylim=(0, 1), xticks=[], yticks=[], xlim=(panel.evaluations[0], panel.evaluations[-1]))
-        axis.set_frame_on(False)
-    for k, problem in enumerate(problems):
-        axes[0, k].set_title(short_problem(problem), fontsize=8)
-    for k, method in enumerate(methods):
-        axes[k, 0].set_ylabel(method_title(method), fontsize=8)
-    handles = [Patch(color=OPERATORS[k % len(OPERATORS)], label=name) for k, name in enumerate(panels[0].operators)]
-    figure.legend(handles=handles, loc="lower center", ncols=len(handles), fontsize=7, frameon=False)
-    return figure
-
-
-def draw_ranks(record: RankFigure, methods: Methods) -> Figure:
-    """Mean ranks with intervals, and bars over groups within one critical difference."""
-    figure, (axis,) = _sheet(1, 1, Frame(5.2, 0.9 + 0.24 * len(record.ranks), left=0.95, top=0.1, bottom=0.5))
-    for k, rank in enumerate(record.ranks):
-        colour = look_of(rank.method, methods)[0]
-        axis.plot([rank.low, rank.high], [k, k], color=colour, linewidth=2.5, alpha=0.5)
-        axis.plot(rank.rank, k, "o", color=colour, markersize=5)
-    for level, (first, last) in enumerate(record.cliques):
-        x = len(record.ranks) + 0.4 + 0.25 * level
-        axis.plot([x, x], [first - 0.2, last + 0.2], color="#222222", linewidth=3)
-    axis.set_yticks(range(len(record.ranks)), [method_title(r.method) for r in record.ranks], fontsize=8)
-    axis.invert_yaxis()
-    axis.set_xlabel(f"mean rank; bars: within the critical difference {record.critical_difference:.2f}", fontsize=8)
-    return figure
-
-
-def draw_cost(bars: list[CostBar], methods: Methods) -> Figure:
-    """CPU time per evaluation."""
-    figure, (axis,) = _sheet(1, 1, Frame(5.2, 0.8 + 0.22 * len(bars), left=0.95, top=0.1, bottom=0.5))
-    axis.barh(
-        [method_title(b.method) for b in bars],
-        [b.microseconds for b in bars],
-        color=[look_of(b.method, methods)[0] for b in bars],
-    )
-    if bars and bars[-1].microseconds > 20.0 * bars[0].microseconds:
-        axis.set_xscale("log")
-    axis.invert_yaxis()
-    axis.set_xlabel("CPU time per evaluation, µs", fontsize=8)
-    axis.tick_params(labelsize=8)
-    return figure
-
-
-def figures_of(a: Analysis) -> dict[str, Callable[[], Figure]]:
+def sheets_of(a: Analysis) -> dict[str, Sheet]:
     """The figures that the data allow, by name."""
-    found: dict[str, Callable[[], Figure]] = {}
     chosen = tuple(m for m in FIG_1 if m in a.methods)
+    methods = [Key(method_title(m), *style_of(m, a.methods)) for m in a.methods]
+    ecdf, shares, ranks = ecdf_panel(a), share_panels(a), rank_figure(a)
+    found: dict[str, Sheet] = {}
     if len(chosen) > 1:
-        found["boxes-fig1"] = lambda: draw_boxes(box_panels(a, chosen), a.methods)
-    found["boxes"] = lambda: draw_boxes(box_panels(a), a.methods)
-    found["convergence"] = lambda: draw_curves(convergence_panels(a), a.methods, "error")
-    ecdf, shares = ecdf_panel(a), share_panels(a)
+        found["boxes-fig1"] = Sheet(_boxes(a, chosen), columns=2)
+    found["boxes"] = Sheet(_boxes(a, a.methods), columns=3)
+    convergence = [(short_problem(p.title), charts.curve_chart(p, a.methods)) for p in convergence_panels(a)]
+    found["convergence"] = Sheet(convergence, 3, methods)
     if ecdf is not None:
-        found["ecdf"] = lambda: draw_curves([ecdf], a.methods, "share")
+        found["ecdf"] = Sheet([("Targets reached", charts.curve_chart(ecdf, a.methods, shares=True))], 1, methods)
     if shares:
-        found["strategies"] = lambda: draw_shares(shares)
+        operators = [Key(name, operator_colour(k)) for k, name in enumerate(shares[0].operators)]
+        found["strategies"] = Sheet(_shares(shares), len({s.problem for s in shares}), operators)
     if a.ranks:
-        found["ranks"] = lambda: draw_ranks(rank_figure(a), a.methods)
-    found["cost"] = lambda: draw_cost(cost_bars(a), a.methods)
+        drawn = charts.rank_chart(ranks, a.methods, {m: a.paper_rank(m) for m in a.methods})
+        critical = charts.critical_chart(ranks, a.methods)
+        found["ranks"] = Sheet([("Mean ranks", drawn), ("Critical difference (Nemenyi, 5%)", critical)], columns=1)
+    found["cost"] = Sheet([("CPU time per evaluation, µs", charts.cost_chart(cost_bars(a), a.methods))], columns=1)
     return found
+
+
+def _boxes(a: Analysis, methods: tuple[str, ...]) -> list[tuple[str, Drawing]]:
+    return [(short_problem(p.problem), charts.box_chart(p, a.methods)) for p in box_panels(a, methods)]
+
+
+def _shares(panels: list[SharePanel]) -> list[tuple[str, Drawing]]:
+    """Methods down, problems across; nothing where a method did not choose."""
+    drawn = {(p.method, p.problem): charts.share_chart(p) for p in panels}
+    size = next(iter(drawn.values()))
+    blank = Drawing(size.width, size.height, [], "")
+    return [
+        (f"{method_title(m)}, {short_problem(p)}" if (m, p) in drawn else "", drawn.get((m, p), blank))
+        for m in dict.fromkeys(p.method for p in panels)
+        for p in dict.fromkeys(p.problem for p in panels)
+    ]
 
 
 def write_figures(a: Analysis, folder: Path) -> list[Path]:
     """Every figure as PDF and PNG."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, draw in figures_of(a).items():
-        figure = draw()
-        FigureCanvasAgg(figure)
+    for name, sheet in sheets_of(a).items():
+        figure = sheet.draw()
         for ending in ("pdf", "png"):
             written.append(folder / f"{name}.{ending}")
             figure.savefig(written[-1], dpi=150)

@@ -1,4 +1,4 @@
-"""Colours and dashes that mean the same in every figure; families share a hue."""
+"""The style of methods and operators, the same in every figure: colours and dashes; families share a hue."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FURTHER = (
     "#c34a36",
     "#008f7a",
 )
-OPERATORS = (
+OPERATOR_COLOURS = (
     "#4c78a8",
     "#f2a33a",
     "#54a24b",
@@ -45,10 +45,15 @@ OPERATORS = (
 )
 
 
-def look_of(method: str, methods: tuple[str, ...]) -> tuple[str, str]:
+def operator_colour(op: int) -> str:
+    """The colour of an operator, by its number in the portfolio."""
+    return OPERATOR_COLOURS[op % len(OPERATOR_COLOURS)]
+
+
+def style_of(method: str, methods: tuple[str, ...]) -> tuple[str, str]:
     """Colour and dash pattern; methods beyond the paper's take the next free colour."""
     if method in _METHODS:
         return _METHODS[method]
     further = [name for name in methods if name not in _METHODS]
-    place = further.index(method) if method in further else 0
-    return _FURTHER[place % len(_FURTHER)], "" if place < len(_FURTHER) else "4 2"
+    k = further.index(method) if method in further else 0
+    return _FURTHER[k % len(_FURTHER)], "" if k < len(_FURTHER) else "4 2"

@@ -17,10 +17,10 @@
   };
   const sort = (table, column, descending) => {
     const body = table.tBodies[0];
-    const rows = Array.from(body.rows).map((row, place) => ({ row, place, key: keyOf(row, column) }));
+    const rows = Array.from(body.rows).map((row, position) => ({ row, position, key: keyOf(row, column) }));
     rows.sort((a, b) => {
-      if (a.key === null || b.key === null) return (a.key === null) - (b.key === null) || a.place - b.place;
-      return (descending ? -order(a.key, b.key) : order(a.key, b.key)) || a.place - b.place;
+      if (a.key === null || b.key === null) return (a.key === null) - (b.key === null) || a.position - b.position;
+      return (descending ? -order(a.key, b.key) : order(a.key, b.key)) || a.position - b.position;
     });
     rows.forEach((entry) => body.appendChild(entry.row));
     all("thead th", table).forEach((head, k) => {

@@ -1,11 +1,10 @@
-"""Just enough SVG for charts: scales, ticks, axes, paths."""
+"""Scales of charts: from data to pixels, with round ticks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from html import escape
 
 from deddqn.analysis.statistics import SOLVED
 
@@ -74,44 +73,3 @@ def tick_label(value: float) -> str:
     if 0.01 <= abs(value) < 1e4:
         return f"{value:.10g}"
     return f"{value:.0e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
-
-
-def path(points: Sequence[tuple[float, float]], close: bool = False) -> str:
-    """The d attribute of a line through points."""
-    text = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-    return f"M{text}{'Z' if close else ''}"
-
-
-def text(x: float, y: float, content: str, kind: str = "", anchor: str = "") -> str:
-    """A label."""
-    classes = f' class="{kind}"' if kind else ""
-    anchored = f' text-anchor="{anchor}"' if anchor else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}"{classes}{anchored}>{escape(content)}</text>'
-
-
-def horizontal_axis(scale: Scale, top: float, bottom: float, about: int = 5) -> str:
-    """Grid lines and numbers below."""
-    parts = []
-    for tick in scale.ticks(about):
-        x = scale(tick)
-        parts.append(f'<path class="grid" d="M{x:.1f} {top:.1f}V{bottom:.1f}"/>')
-        parts.append(text(x, bottom + 13, tick_label(tick), "tick", "middle"))
-    return "".join(parts)
-
-
-def vertical_axis(scale: Scale, left: float, right: float, about: int = 5) -> str:
-    """Grid lines and numbers to the left."""
-    parts = []
-    for tick in scale.ticks(about):
-        y = scale(tick)
-        parts.append(f'<path class="grid" d="M{left:.1f} {y:.1f}H{right:.1f}"/>')
-        parts.append(text(left - 4, y + 3.5, tick_label(tick), "tick", "end"))
-    return "".join(parts)
-
-
-def drawing(width: float, height: float, body: str, label: str) -> str:
-    """A whole SVG that scales with the page."""
-    return (
-        f'<svg viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(label, quote=True)}" '
-        f'style="max-width:{width * 1.6:g}px">{body}</svg>'
-    )

@@ -11,7 +11,7 @@ import pandas as pd
 from deddqn.experiments.results import LISTS
 from deddqn.experiments.store import Store, StoreError
 
-PLACE = ["method", "problem", "repeat"]
+JOB_COLUMNS = ["method", "problem", "repeat"]
 
 
 def write_csv(
@@ -46,6 +46,6 @@ def _stored(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, list[str]]:
 
 def trajectory_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """One row per run and checkpoint: evaluations and the best value so far."""
-    long = frame[[*PLACE, "optimum", "checkpoints", "best"]].explode(["checkpoints", "best"])
+    long = frame[[*JOB_COLUMNS, "optimum", "checkpoints", "best"]].explode(["checkpoints", "best"])
     long = long.dropna(subset=["checkpoints"]).rename(columns={"checkpoints": "evaluations"})
     return long.astype({"evaluations": "int64", "best": "float64"}).reset_index(drop=True)
