@@ -165,7 +165,7 @@ def test_logs_of_single_runs(tmp_path: Path) -> None:
     pytest.importorskip("ioh")
     from deddqn.loggers.ioh import log_with_ioh
 
-    with pytest.raises(ValueError, match=r"specs must hold runs \(EpisodeSpec\), got 3"):
+    with pytest.raises(ValueError, match=r"specs must hold runs \(RunSpec\), got 3"):
         log_with_ioh([3], tmp_path / "log")  # type: ignore[list-item]
     one = RunSpec(problem=get("cec2005:F1/d10"), policy=load_policy("random"), config=DEConfig(budget=120))
     assert len(log_with_ioh(one, tmp_path / "log")) == 1

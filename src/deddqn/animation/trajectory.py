@@ -35,7 +35,6 @@ class Frame:
 class Animation:
     """A whole run, generation by generation."""
 
-    problem: str
     title: str
     policy: str
     measured: str  # what the best of a frame is: "best error", or "best value" where the optimum is unknown
@@ -74,7 +73,6 @@ def record_animation(
     )
     run = Run(RunSpec(problem=where, policy=chosen, portfolio=portfolio, config=config, seed=seed))
     return Animation(
-        problem=where.name,
         title=where.title or where.name,
         policy=chosen.name,
         measured="best value" if where.optimum is None else "best error",

@@ -18,7 +18,7 @@ name                source
 ``rcmaes``          the library's CMA-ES with restarts
 ==================  ==================================================================================================
 
-Schedules depend on the budget, so the library is told it; some algorithms still overshoot by a generation, which the
+Schedules depend on the budget, so the library receives it; some algorithms still overshoot by a generation, which the
 objective does not allow. Points outside of the box (RDEX makes some) are charged and never count as the best. The
 library needs bounds: a problem that is not bounded is searched inside of its initialisation range. Algorithms whose
 population collapses (spread below 1e-8) stop before the budget.

@@ -32,7 +32,7 @@ NOTE = (
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Everything goes below OUT, which is made anew."""
+    """Everything goes below OUT; an earlier comparison there is replaced."""
 
     out: Annotated[Path, tyro.conf.arg(help="folder of the results")] = Path("out/demo")
     runs: Annotated[int, tyro.conf.arg(help="per method and problem")] = 5

@@ -30,11 +30,11 @@ def run(options: Options) -> int:
             raise ValueError("--trajectories is for CSV: IOHprofiler files always hold them")
         rows, notices = stored_rows(options.folder)
         folders = write_ioh_logs(rows, options.out)
-        told = f"{len(rows)} runs in {', '.join(map(str, folders))}"
+        message = f"{len(rows)} runs in {', '.join(map(str, folders))}"
     else:
         lines, notices = write_csv(options.folder, options.out, trajectories=options.trajectories)
-        told = f"{lines} lines in {options.out}"
+        message = f"{lines} lines in {options.out}"
     for notice in notices:
         print(f"note: {notice}", file=sys.stderr)
-    print(told)
+    print(message)
     return 0

@@ -1,7 +1,7 @@
 """Joining an existing Ray cluster, and a stream of tasks through it that survives the loss of nodes.
 
 A task is a function of the package and its arguments. It is sent to any node with a free core; if its node dies it is
-sent again, and if its process dies the caller is told. Ray itself retries nothing, so nothing is done twice.
+sent again, and if its process dies the caller gets a `Crashed`. Ray itself retries nothing, so nothing is done twice.
 """
 
 from __future__ import annotations

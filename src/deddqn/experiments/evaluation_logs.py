@@ -133,7 +133,7 @@ class EvaluationLogs:
                 shutil.rmtree(self.recorder.folder(form, row.key), ignore_errors=True)
 
     def join(self, jobs: Iterable[Job]) -> list[Path]:
-        """Write ``logs/<format>/<method>`` anew from the logs of these jobs; return the folders of the formats."""
+        """Write ``logs/<format>/<method>`` again from the logs of these jobs; return the folders of the formats."""
         chosen = list(jobs)
         return [self._join(form, chosen) for form in self.formats]
 

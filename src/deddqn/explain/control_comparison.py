@@ -57,13 +57,6 @@ class ControlComparison:
         """How often the policy is significantly better, neither, or worse."""
         return win_tie_loss(self.results)
 
-    @property
-    def verdict(self) -> str:
-        """What the counts say, in a sentence."""
-        tally, problems = self.tally, len(self.results)
-        counted = f"significantly better on {tally.wins} and worse on {tally.losses} of {problems} problems"
-        return f"{self.policy} against {self.control}: {counted} (mean A12 {tally.mean_a12:.2f})."
-
 
 @dataclass(frozen=True)
 class OwnShares:

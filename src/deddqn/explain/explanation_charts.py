@@ -8,7 +8,7 @@ import numpy as np
 
 from deddqn.analysis.tables import number, p_value, short_problem
 from deddqn.explain.control_comparison import ControlComparison
-from deddqn.explain.decision_summary import PROGRESS_EDGES, STAGNATION_EDGES, DecisionSummary
+from deddqn.explain.decision_summary import PROGRESS_EDGES, STAGNATION_EDGES, DecisionSummary, Gaps
 from deddqn.explain.importance import Importance
 from deddqn.report.drawing import (
     AXIS,
@@ -87,12 +87,9 @@ def _bar(scale: Scale, value: float, y: float, height: float, colour: str, opaci
     return Area(rectangle(start, y, max(end - start, 0.5), height), colour, opacity)
 
 
-def gap_chart(summary: DecisionSummary) -> Drawing:
+def gap_chart(summary: DecisionSummary, gaps: Gaps) -> Drawing:
     """Median gap over the run with its quartiles."""
     width, height, left, bottom = 230, 130, 40, 106
-    gaps = summary.gaps
-    if gaps is None:
-        return Drawing(width, height, [Text(left, 50, "no values")], "no values")
     known = ~np.isnan(gaps.median)
     at = summary.evaluations[known].astype(float)
     across = Scale(float(at[0]), float(max(at[-1], at[0] + 1)), left, width - 10)

@@ -134,7 +134,7 @@ def _figures(e: Explanation) -> dict[str, Any]:
         if e.importance
         else [],
         "gap_figures": [
-            Figure(charts.gap_chart(s), short_problem(s.problem)) for s in e.summaries if s.gaps is not None
+            Figure(charts.gap_chart(s, s.gaps), short_problem(s.problem)) for s in e.summaries if s.gaps is not None
         ],
         **_maps(e),
     }

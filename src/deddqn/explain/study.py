@@ -120,11 +120,6 @@ class Explanation:
         """Their names."""
         return tuple(summary.problem for summary in self.summaries)
 
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """The policy, then the controls that were run."""
-        return tuple(self.errors)
-
 
 def explain(request: Request, progress: ProgressCallback = no_progress) -> Explanation:
     """Run the policy and its controls; `progress` is called after every batch of runs (`request.steps` of them)."""

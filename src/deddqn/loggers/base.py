@@ -19,7 +19,7 @@ class RunLogger(ABC):
 
     @abstractmethod
     def begin(self, problem: Problem, *, repeat: int = 0, seed: int = 0) -> Tell:
-        """Begin the log of a run on `problem`; what comes back is to be told its evaluations."""
+        """Begin the log of a run on `problem`; returns a callback for its evaluations."""
 
     @abstractmethod
     def finish(self) -> None:

@@ -57,7 +57,7 @@ class CocoObserver(RunLogger):
         return Path(self._observer.result_folder)
 
     def begin(self, problem: Problem, *, repeat: int = 0, seed: int = 0) -> Tell:
-        """Begin the log of a run; COCO evaluates every point that it is told, once more and to the same value."""
+        """Begin the log of a run; COCO evaluates every point that it receives, once more and to the same value."""
         problem_id = coco_problem_id(problem)
         self.finish()
         self._suite = self._cocoex.Suite(

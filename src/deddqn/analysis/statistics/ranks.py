@@ -85,7 +85,7 @@ def mean_ranks(means: np.ndarray, known: Known = True) -> np.ndarray:
 def bootstrap_ranks(
     samples: Samples, *, resamples: int = 2000, confidence: float = 0.95, seed: int = 0
 ) -> list[MeanRank]:
-    """Mean ranks, best first, with percentile intervals: runs are drawn anew within every cell."""
+    """Mean ranks, best first, with percentile intervals: runs are resampled within every cell."""
     from scipy.stats import rankdata
 
     rng = np.random.default_rng(seed)
