@@ -144,7 +144,7 @@ def actor_pace(seconds: float = 3.0) -> float:
     from deddqn.training.dqn.network import QNetwork
     from deddqn.training.dqn.rollout import Actors
 
-    config = TrainingConfig(lanes=LANES // ACTORS, decisions=DECISIONS, threads=1)
+    config = TrainingConfig(n_runs=LANES // ACTORS, rollout_steps=DECISIONS, threads=1)
     problems = config.training_problems()
     layers = QNetwork(99, config.hidden, 4).export()
     actors = Actors(config, problems, [np.zeros(0)] * len(problems), layers)

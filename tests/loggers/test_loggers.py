@@ -18,7 +18,7 @@ from deddqn.engine.run import Run
 from deddqn.loggers.ioh_files import write_ioh_logs
 from deddqn.loggers.problem_id import parse_problem_id
 from deddqn.problems import Problem, get
-from deddqn.problems.wrappers import seen
+from deddqn.problems.wrappers import with_callback
 from tests.loggers.ioh_reader import read_ioh
 
 SMALL = DEConfig(population_size=10, budget=300)
@@ -39,7 +39,7 @@ def best_of(spec: RunSpec) -> float:
 def test_a_seen_run_is_the_run(problem: str, updating: str) -> None:
     spec = spec_of(problem, config=DEConfig(population_size=10, budget=255, updating=updating))
     told: list[tuple[np.ndarray, float]] = []
-    watched = replace(spec, problem=seen(spec.problem, lambda point, value: told.append((point, value))))
+    watched = replace(spec, problem=with_callback(spec.problem, lambda point, value: told.append((point, value))))
     run, lanes = Run(watched), VectorizedRuns([spec], threads=1)
     run.advance(255)
     lanes.advance()
@@ -50,7 +50,7 @@ def test_a_seen_run_is_the_run(problem: str, updating: str) -> None:
 
 def test_a_seen_problem_is_the_problem() -> None:
     plain, told = get("cec2005:F4/d10"), []
-    shown = seen(plain, lambda point, value: told.append((point.tolist(), value)))
+    shown = with_callback(plain, lambda point, value: told.append((point.tolist(), value)))
     points = np.random.default_rng(1).uniform(-100, 100, (5, 10))
     for problem in (plain, shown):
         problem.seed_noise(7)

@@ -38,7 +38,7 @@ def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float:
     return math.fsum(w * v for v, w in zip(values, weights, strict=True)) / math.fsum(weights)
 
 
-class Foreseen(NamedTuple):
+class Candidate(NamedTuple):
     """One of several trials of a move, and the donors, F and CR that it was made with."""
 
     point: FloatArray
@@ -192,13 +192,13 @@ class ExtendedReference(ReferenceRun):
 
     # -- prescreening
 
-    def make_candidates(self, i: int, donors: Sequence[int], op: int) -> list[Foreseen]:
+    def make_candidates(self, i: int, donors: Sequence[int], op: int) -> list[Candidate]:
         """The trials of parent i by one operator: the first with these donors, the others with new ones."""
-        self.candidates: list[Foreseen] = []
+        self.candidates: list[Candidate] = []
         for k in range(self.n_candidates):
             own = donors if k == 0 else self.source.donors(i, self.population_size)
             point = self.drawn_trial(i, own, op)
-            self.candidates.append(Foreseen(point, own, self.used[i]))
+            self.candidates.append(Candidate(point, own, self.used[i]))
         return self.candidates
 
     def take_candidate(self, i: int, k: int) -> FloatArray:

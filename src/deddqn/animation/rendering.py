@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from deddqn._utils.atomic import replacing
 from deddqn._utils.optional_imports import need
 from deddqn._utils.validation import check_whole_number
 from deddqn.analysis.tables import number
@@ -44,9 +45,8 @@ def write_gif(animation: Animation, path: str | os.PathLike[str], *, between: in
     flat = [image.quantize(palette=palette, dither=Images.Dither.NONE) for image in images]
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     durations = [milliseconds * (HOLD if k in (0, len(flat) - 1) else 1) for k in range(len(flat))]
-    try:
+    with replacing(target) as temporary:
         flat[0].save(
             temporary,
             format="GIF",
@@ -57,9 +57,6 @@ def write_gif(animation: Animation, path: str | os.PathLike[str], *, between: in
             optimize=False,
             disposal=1,
         )
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
     return target
 
 

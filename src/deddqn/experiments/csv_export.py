@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from deddqn._utils.atomic import replacing
 from deddqn.experiments.results import LISTS
 from deddqn.experiments.store import Store, StoreError
 
@@ -21,12 +22,10 @@ def write_csv(
     frame, notices = _stored(folder)
     shown = trajectory_frame(frame) if trajectories else frame.drop(columns=list(LISTS))
     target = Path(out)
-    temporary = target.with_name(f".{target.name}.tmp")
     try:
-        shown.to_csv(temporary, index=False)
-        os.replace(temporary, target)
+        with replacing(target) as temporary:
+            shown.to_csv(temporary, index=False)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise StoreError(f"cannot write {target}: {error.strerror or error}") from error
     return len(shown), notices
 

@@ -25,7 +25,7 @@ from deddqn.experiments.plan import Job
 from deddqn.experiments.results import FAILED, Run
 from deddqn.experiments.store import ASIDE, Store
 from deddqn.problems import Problem
-from deddqn.problems.wrappers import Tell, seen
+from deddqn.problems.wrappers import EvaluationCallback, with_callback
 
 LOGS, ARCHIVES, SCRATCH, JOINING = "logs", "runs", ".scratch", ".joining"
 
@@ -44,7 +44,7 @@ class LogFormat(Protocol):
     def check(self, problems: Iterable[Problem], folder: Path) -> None:
         """Raise if runs on these problems cannot be logged in folders below `folder`."""
 
-    def opened(self, folder: Path, job: Job, problem: Problem) -> AbstractContextManager[Tell]:
+    def opened(self, folder: Path, job: Job, problem: Problem) -> AbstractContextManager[EvaluationCallback]:
         """Begin the log of a run in the empty `folder`, and finish it with the block."""
 
     def join(self, runs: Iterable[Files], folder: Path) -> None:
@@ -76,9 +76,9 @@ class Recorder:
                     for each in tells:
                         each(point, value)
 
-            yield seen(problem, tell)
+            yield with_callback(problem, tell)
 
-    def _opened(self, form: LogFormat, job: Job, problem: Problem) -> AbstractContextManager[Tell]:
+    def _opened(self, form: LogFormat, job: Job, problem: Problem) -> AbstractContextManager[EvaluationCallback]:
         folder = self.folder(form, job.key)
         shutil.rmtree(folder, ignore_errors=True)  # of an attempt whose process died
         folder.mkdir(parents=True)

@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from deddqn._utils.atomic import write_bytes
 from deddqn.experiments.plan import Plan
 from deddqn.experiments.results import FAILED, SCHEMA, Run, to_table
 
@@ -92,18 +93,8 @@ class Store:
 
     def write_whole(self, path: Path, content: Any) -> None:
         """Write a file that is whole or not there."""
-        temporary = path.with_name(f".{path.name}.tmp")
         with self.clear_errors("write"):
-            try:
-                with open(temporary, "wb") as file:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(temporary, path)
-                _sync_folder(path.parent)
-            except OSError:
-                temporary.unlink(missing_ok=True)
-                raise
+            write_bytes(path, content)
 
     @contextmanager
     def clear_errors(self, verb: str) -> Iterator[None]:
@@ -163,12 +154,3 @@ def _read_file(path: Path) -> pa.Table:
     if not table.schema.equals(SCHEMA):
         raise ValueError("its columns are not those of a result file")
     return table
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename survive a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

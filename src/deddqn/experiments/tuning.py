@@ -10,7 +10,6 @@ file: an interrupted tuning resumes where it stopped.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import deddqn
+from deddqn._utils.atomic import write_text
 from deddqn._utils.optional_imports import need
 from deddqn._utils.validation import check_whole_number, unknown_name
 from deddqn._utils.versions import installed
@@ -253,6 +253,4 @@ def _versions() -> dict[str, str]:
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write a file whole or not at all."""
-    beside = path.with_suffix(f".{os.getpid()}.part")
-    beside.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    os.replace(beside, path)
+    write_text(path, json.dumps(content, indent=2) + "\n")

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from deddqn._utils.atomic import write_text
 from deddqn.analysis.curves import SharePanel
 from deddqn.analysis.tables import WRITERS, short_problem
 from deddqn.explain import explanation_charts as charts
 from deddqn.explain import explanation_tables as tables
 from deddqn.explain.control_comparison import cannot_tell, state_verdict
-from deddqn.explain.storage import read_explanation, write_explanation, write_whole
+from deddqn.explain.storage import read_explanation, write_explanation
 from deddqn.explain.study import OWN_SHARES, Explanation
 from deddqn.report import PAGE
 from deddqn.report.charts import share_chart
@@ -33,11 +34,11 @@ def draw_page(folder: str | os.PathLike[str]) -> Path:
     for make in tables.SHOWN:
         content = make(found)
         for ending, write in WRITERS.items():
-            write_whole(target / f"{content.name}.{ending}", write(content))
+            write_text(target / f"{content.name}.{ending}", write(content))
     for make in tables.LONG:
         content = make(found)
-        write_whole(target / f"{content.name}.csv", WRITERS["csv"](content))
-    write_whole(target / PAGE, explanation_page(found, os.fspath(folder)))
+        write_text(target / f"{content.name}.csv", WRITERS["csv"](content))
+    write_text(target / PAGE, explanation_page(found, os.fspath(folder)))
     return target / PAGE
 
 

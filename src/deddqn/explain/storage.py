@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from deddqn._utils.atomic import write_text
 from deddqn.analysis.statistics import PairResult
 from deddqn.explain.control_comparison import ControlComparison
 from deddqn.explain.decision_summary import DecisionSummary, Gaps
@@ -24,22 +25,12 @@ class ExplanationError(ValueError):
     """A folder that holds no explanation, or one that cannot be read; the message says why."""
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all: to a temporary name first, then renamed."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def write_explanation(found: Explanation, folder: str | os.PathLike[str]) -> Path:
     """Write the data into `folder`, which is made if it is missing; return the file."""
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     content = {"format": FORMAT, **asdict(found)}
-    write_whole(target / DATA, json.dumps(content, default=_plain, allow_nan=True) + "\n")
+    write_text(target / DATA, json.dumps(content, default=_plain, allow_nan=True) + "\n")
     return target / DATA
 
 

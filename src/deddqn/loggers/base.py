@@ -11,14 +11,14 @@ from typing import Self
 from deddqn.engine import RunSpec
 from deddqn.engine.run import Run
 from deddqn.problems import Problem
-from deddqn.problems.wrappers import Tell, seen
+from deddqn.problems.wrappers import EvaluationCallback, with_callback
 
 
 class RunLogger(ABC):
     """Logs the runs of one algorithm; closed by ``with`` or by `close`."""
 
     @abstractmethod
-    def begin(self, problem: Problem, *, repeat: int = 0, seed: int = 0) -> Tell:
+    def begin(self, problem: Problem, *, repeat: int = 0, seed: int = 0) -> EvaluationCallback:
         """Begin the log of a run on `problem`; returns a callback for its evaluations."""
 
     @abstractmethod
@@ -32,7 +32,7 @@ class RunLogger(ABC):
     def run(self, spec: RunSpec) -> Run:
         """Do a run and log every evaluation; it is the run that the spec gives without a logger, bit for bit."""
         tell = self.begin(spec.problem, repeat=spec.repeat, seed=spec.seed)
-        run = Run(replace(spec, problem=seen(spec.problem, tell)))
+        run = Run(replace(spec, problem=with_callback(spec.problem, tell)))
         run.advance(spec.config.budget)
         self.finish()
         return run
@@ -42,7 +42,7 @@ class RunLogger(ABC):
 
         Its noise, if it has some, is that of the run or of the direct calls that evaluate it.
         """
-        return seen(problem, self.begin(problem))
+        return with_callback(problem, self.begin(problem))
 
     def __enter__(self) -> Self:
         return self

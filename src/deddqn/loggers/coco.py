@@ -18,7 +18,7 @@ from deddqn.engine.run import Run
 from deddqn.loggers.base import RunLogger, listed_runs
 from deddqn.loggers.problem_id import ProblemId, parse_problem_id
 from deddqn.problems import Problem
-from deddqn.problems.wrappers import Tell
+from deddqn.problems.wrappers import EvaluationCallback
 
 __all__ = ["CocoObserver", "log_with_coco"]
 
@@ -56,7 +56,7 @@ class CocoObserver(RunLogger):
         """Where the files really are."""
         return Path(self._observer.result_folder)
 
-    def begin(self, problem: Problem, *, repeat: int = 0, seed: int = 0) -> Tell:
+    def begin(self, problem: Problem, *, repeat: int = 0, seed: int = 0) -> EvaluationCallback:
         """Begin the log of a run; COCO evaluates every point that it receives, once more and to the same value."""
         problem_id = coco_problem_id(problem)
         self.finish()

@@ -17,7 +17,7 @@ from deddqn.loggers.coco import CocoObserver, check_folder, coco_problem_id
 from deddqn.loggers.ioh import IohLogger
 from deddqn.loggers.problem_id import ProblemId, parse_problem_id
 from deddqn.problems import Problem
-from deddqn.problems.wrappers import Tell
+from deddqn.problems.wrappers import EvaluationCallback
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class IohLog:
         _check_distinct((problem.name, parse_problem_id(problem.name)) for problem in problems)
 
     @contextmanager
-    def opened(self, folder: Path, job: Any, problem: Problem) -> Iterator[Tell]:
+    def opened(self, folder: Path, job: Any, problem: Problem) -> Iterator[EvaluationCallback]:
         """One logger per run."""
         with IohLogger(folder, job.method) as logger:
             yield logger.begin(problem, repeat=job.repeat, seed=int(dict(job.settings).get("seed", 0)))
@@ -55,7 +55,7 @@ class CocoLog:
         _check_distinct((problem.name, coco_problem_id(problem)) for problem in problems)
 
     @contextmanager
-    def opened(self, folder: Path, job: Any, problem: Problem) -> Iterator[Tell]:
+    def opened(self, folder: Path, job: Any, problem: Problem) -> Iterator[EvaluationCallback]:
         """One observer per run. It wants to make its folder itself."""
         folder.rmdir()
         with CocoObserver(folder, job.method) as observer:

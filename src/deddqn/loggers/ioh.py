@@ -22,7 +22,7 @@ from deddqn.loggers.base import RunLogger, listed_runs
 from deddqn.loggers.ioh_files import write_ioh_logs
 from deddqn.loggers.problem_id import parse_problem_id
 from deddqn.problems import Problem
-from deddqn.problems.wrappers import Tell
+from deddqn.problems.wrappers import EvaluationCallback
 
 __all__ = ["IohLogger", "log_with_ioh", "write_ioh_logs"]
 
@@ -62,7 +62,7 @@ class IohLogger(RunLogger):
         for logger in self._loggers.values():
             logger.close()
 
-    def begin(self, problem: Problem, *, repeat: int = 0, seed: int = 0) -> Tell:
+    def begin(self, problem: Problem, *, repeat: int = 0, seed: int = 0) -> EvaluationCallback:
         """Begin the log of a run on `problem`; `repeat` and `seed` are noted with it."""
         self.finish()
         self.repeat, self.seed = repeat, seed

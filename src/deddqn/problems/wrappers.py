@@ -1,4 +1,4 @@
-"""A problem whose evaluations somebody sees: the same values, the same noise, and so the same runs, bit for bit."""
+"""Problem wrappers: a callback for every evaluation; values, noise and so runs stay the same, bit for bit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from deddqn._jit import OBJECTIVE_SIGNATURE, PLAIN, kernel
 from deddqn.problems.problem import Objective, Problem, call_links, evaluate_point
 from deddqn.problems.python_callback import PythonObjective, call_python
 
-Tell = Callable[[np.ndarray, float], None]
-"""Is told a point (D,) and its value."""
+EvaluationCallback = Callable[[np.ndarray, float], None]
+"""Receives a point (D,) and its value."""
 
 
 @kernel(OBJECTIVE_SIGNATURE)
@@ -23,8 +23,8 @@ def call_with_noise(x, data, work, gauss):
     return call_python(work, data, work, gauss)
 
 
-def seen(problem: Problem, tell: Tell) -> Problem:
-    """The same problem, with every evaluation told to `tell`, one after the other and in their order."""
+def with_callback(problem: Problem, callback: EvaluationCallback) -> Problem:
+    """The same problem; `callback` receives every evaluation, in order."""
     own, size = problem.objective, problem.dimension
     scratch = np.empty(own.work_size)
     links = call_links(own, scratch)
@@ -32,7 +32,7 @@ def seen(problem: Problem, tell: Tell) -> Problem:
     def evaluate(packed: np.ndarray) -> float:
         point = packed[:size].copy()
         value = evaluate_point(links.ctypes.data, point.ctypes.data, size, packed[size])
-        tell(point, value)
+        callback(point, value)
         return value
 
     python = PythonObjective(evaluate, size + 1)

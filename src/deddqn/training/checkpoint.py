@@ -19,6 +19,8 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from deddqn._utils.atomic import flush
+
 FILE_LIMIT = 15 * 2**20  # bytes of arrays per file, so that a file with its header stays below 16 MiB
 _NAME = re.compile(r"checkpoint-(\d+)")
 _PART = "@"  # name@k is the k-th piece of an array that is too large for one file
@@ -34,10 +36,12 @@ def save_checkpoint(folder: Path, number: int, arrays: dict[str, np.ndarray], st
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
     for k, bundle in enumerate(_bundles(arrays)):
-        _write(temporary / f"arrays-{k:02d}.safetensors", lambda path, b=bundle: save_file(b, path))
-    _write(temporary / "state.json", lambda path: path.write_text(json.dumps(state)))
+        save_file(bundle, temporary / f"arrays-{k:02d}.safetensors")
+    (temporary / "state.json").write_text(json.dumps(state))
+    for path in (*temporary.iterdir(), temporary):
+        flush(path)
     os.rename(temporary, target)
-    _sync_folder(folder)
+    flush(folder)
     for old in checkpoints(folder)[:-1]:
         shutil.rmtree(old, ignore_errors=True)
     return target
@@ -121,21 +125,6 @@ def _joined(pieces: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             k += 1
         arrays[name] = np.concatenate(parts).reshape(pieces[f"{name}{_PART}shape"])
     return arrays
-
-
-def _write(path: Path, save: Any) -> None:
-    """Save a file and wait until it is on the disk."""
-    save(path)
-    with open(path, "rb") as file:
-        os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def prefixed(prefix: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
