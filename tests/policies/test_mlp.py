@@ -16,7 +16,7 @@ from deddqn.de import PAPER, DEConfig, Operator, Portfolio
 from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.features import LAYOUT_VERSION, n_features
 from deddqn.policies import CompiledPolicy, PolicyFileError, load_policy, load_policy_file, network_policy, save_policy
-from deddqn.policies.mlp import COMMITMENT, N_LAYERS, WIDTHS, forward, memory_size
+from deddqn.policies.mlp import GENERATION_EXPLORATION, N_LAYERS, WIDTHS, forward, memory_size
 from deddqn.problems import get
 from deddqn.rng import Stream, integer_below, streams_at, uniform
 
@@ -75,7 +75,7 @@ def test_ties_go_to_the_first_operator() -> None:
 
 
 def with_commitment(policy: CompiledPolicy, share: float) -> CompiledPolicy:
-    policy.setup[COMMITMENT] = share
+    policy.setup[GENERATION_EXPLORATION] = share
     return policy
 
 

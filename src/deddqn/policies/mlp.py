@@ -1,7 +1,7 @@
 """The Q-network in compiled code: a multi-layer perceptron with ReLU, single precision, any depth and width.
 
 All weights lie in one float64 vector (read as float32 past its header), so that a network is a policy's `setup`:
-``[epsilon, commitment, n_layers, width_0, ..., width_n, ...]`` and then, for every layer, its bias and its weights as
+``[epsilon, generation exploration, n_layers, width_0, ..., width_n, ...]`` and then, for every layer, its bias and its weights as
 ``(inputs, outputs)`` with the outputs padded to a multiple of 8.
 """
 
@@ -15,8 +15,8 @@ from deddqn.policies.policy_kernels import CHOOSE_SIGNATURE
 from deddqn.policies.sparse_product import weighted_rows
 from deddqn.rng import integer_below, uniform
 
-EPSILON, COMMITMENT, N_LAYERS, WIDTHS = 0, 1, 2, 3  # header slots
-FREE = -1.0  # the generation is not committed to an operator
+EPSILON, GENERATION_EXPLORATION, N_LAYERS, WIDTHS = 0, 1, 2, 3  # header slots
+FREE = -1.0  # the generation is not given to one operator
 HEADER_ALIGNMENT = 8
 
 
@@ -61,7 +61,7 @@ def network_views(setup: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def memory_size(setup: np.ndarray) -> int:
-    """float64 of a run: two layers of activations, the list of the active inputs, and the generation's commitment."""
+    """float64 of a run: two layers of activations, the list of the active inputs, and the operator of an exploring generation."""
     widest = int(max(setup[WIDTHS : WIDTHS + 1 + int(setup[N_LAYERS])]))
     return int(3 * padded(widest + 1) // 2 + 4)
 
@@ -105,12 +105,12 @@ def forward(setup, memory, features):
 def choose_by_value(setup, memory, features, stream, n_ops, i):
     """Algorithm 1 lines 9-12: the operator with the highest Q-value, or with probability epsilon any.
 
-    With a `COMMITMENT` (a way to explore that is not in the paper) some generations apply one random operator.
+    With a `GENERATION_EXPLORATION` (a way to explore that is not in the paper) some generations apply one random operator.
     """
     last = memory.size - 1
-    if setup[COMMITMENT] > 0.0:
+    if setup[GENERATION_EXPLORATION] > 0.0:
         if i == 0:
-            memory[last] = integer_below(stream, n_ops) if uniform(stream) < setup[COMMITMENT] else FREE
+            memory[last] = integer_below(stream, n_ops) if uniform(stream) < setup[GENERATION_EXPLORATION] else FREE
         if memory[last] != FREE:
             return np.int64(memory[last])
     if setup[EPSILON] > 0.0 and uniform(stream) < setup[EPSILON]:

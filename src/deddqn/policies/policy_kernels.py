@@ -1,19 +1,20 @@
 """The compiled form of a policy: up to six small kernels that the loop calls by address.
 
-=================  ==========================================================================================
-kernel             signature
-=================  ==========================================================================================
-``reset``          ``(setup, memory, n_ops, n_pop) -> 0``
-``choose``         ``(setup, memory, features, stream, n_ops, i) -> operator``
-``pick``           ``(setup, memory, outlook, stream) -> number of a trial``
-``learn``          ``(setup, memory, i, op, outcome) -> 0``
-``end_generation``  ``(setup, memory) -> 0``
-``renumber``       ``(setup, memory, origin) -> 0``
-=================  ==========================================================================================
+====================  ================================================================
+kernel                signature
+====================  ================================================================
+``reset``             ``(setup, memory, n_ops, n_pop) -> 0``
+``choose``            ``(setup, memory, features, stream, n_ops, i) -> operator``
+``select_candidate``  ``(setup, memory, scores, stream) -> number of a candidate``
+``learn``             ``(setup, memory, i, op, outcome) -> 0``
+``end_generation``    ``(setup, memory) -> 0``
+``renumber``          ``(setup, memory, origin) -> 0``
+====================  ================================================================
 
 `setup` holds what the policy was made with (shared by all runs, never written), `memory` what it learned in this run,
 `stream` is the run's policy stream. `outcome` is what came of the trial, with the slots of
 `deddqn.de.state.Outcome`.
+
 `select_candidate` follows `choose` where several candidates of an operator are made (``n_candidates`` of `DEConfig`);
 `scores` are those of the surrogate: about 1 is as good as the best point known, about 0 as bad as the worst, and more
 far from all training points (`deddqn.de.surrogate`). A policy without `select_candidate` gets one trial. `renumber`

@@ -17,7 +17,7 @@ from deddqn.engine import Record, RunSpec, VectorizedRuns
 from deddqn.engine.run_spec import Template, bind
 from deddqn.features.layout import n_features
 from deddqn.policies import network_policy
-from deddqn.policies.mlp import COMMITMENT, EPSILON, network_views
+from deddqn.policies.mlp import GENERATION_EXPLORATION, EPSILON, network_views
 from deddqn.problems import Problem
 from deddqn.training.config import TrainingConfig
 from deddqn.training.dqn.curriculum import Curriculum, FinishedRun
@@ -97,7 +97,7 @@ class Actors:
             portfolio=portfolio,
             max_dimension=max(problem.dimension for problem in problems),
         )
-        self.policy.setup[COMMITMENT] = config.generation_exploration
+        self.policy.setup[GENERATION_EXPLORATION] = config.generation_exploration
         self._views = network_views(self.policy.setup)
         self._newest = self._used = layers
         self.curriculum = Curriculum(len(self.problems), config.seed)
