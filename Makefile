@@ -1,8 +1,8 @@
-# The verbs of the project: what people type is what CI runs. `make` alone lists them.
+# The make targets of the project: what people type is what CI runs. `make` alone lists them.
 #
 #   PYTHON  the interpreter that makes .venv        make setup PYTHON=python3.12
 #   JOBS    how many test processes                 make test JOBS=8
-#   ARGS    passed on to the command of the verb    make test ARGS="-k portfolio -x"
+#   ARGS    passed on to the command of the target   make test ARGS="-k portfolio -x"
 #   EXTRAS  the extras that the tools come with     make setup EXTRAS="dev train sb3"
 
 PYTHON ?= python3
@@ -22,7 +22,7 @@ INSTALL := $(PIP) install --quiet --progress-bar off --no-compile -c constraints
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check docs bench slow fresh newest clean kernels FORCE
 
-help: ## list the verbs
+help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-14s %s\n", $$1, $$2 }'
 
 setup: $(READY) ## create .venv and install the package with its tools

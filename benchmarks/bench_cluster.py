@@ -23,7 +23,7 @@ from benchmarks.bars import Bar, print_bars
 PROBLEMS = tuple(f"cec2005:F{n}/d{d}" for d in (10, 30) for n in (10, 15))
 METHODS = ("random", "de1", "de2", "de3", "de4", "pm-adapss", "f-auc", "rec-pm")
 RUNS, BUDGET = 80, 10_000
-ACTORS, LANES, DECISIONS = 4, 256, 25
+ACTORS, N_RUNS, ROLLOUT_STEPS = 4, 256, 25
 SECONDS = 10.0
 PAPER_EVALUATIONS = 6.05e8
 STORE = 200 * 2**20
@@ -99,8 +99,8 @@ def deliveries(seconds: float) -> list[Bar]:
     from deddqn.training.dqn.trainer import Trainer
 
     config = TrainingConfig(
-        n_runs=LANES,
-        rollout_steps=DECISIONS,
+        n_runs=N_RUNS,
+        rollout_steps=ROLLOUT_STEPS,
         buffer_size=400_000,
         learning_starts=10**9,
         synchronous=False,
@@ -118,9 +118,9 @@ def deliveries(seconds: float) -> list[Bar]:
             return not begun or time.monotonic() - begun < seconds
 
         try:
-            for tick in trainer.actors.ticks(more, overlapped=True):
-                trainer.digest(tick)
-                if not begun and trainer.actors.playing == ACTORS and trainer.decisions > 100_000:
+            for rollout in trainer.actors.rollouts(more, overlapped=True):
+                trainer.train_on(rollout)
+                if not begun and trainer.actors.ready == ACTORS and trainer.decisions > 100_000:
                     begun, first, busy = time.monotonic(), trainer.decisions, time.process_time()
             took, used = time.monotonic() - begun, time.process_time() - busy
         finally:
@@ -139,20 +139,20 @@ def deliveries(seconds: float) -> list[Bar]:
 
 
 def actor_pace(seconds: float = 3.0) -> float:
-    """Transitions per CPU second of one core with the lanes of one actor, in this process."""
+    """Transitions per CPU second of one core with the runs of one actor, in this process."""
     from deddqn.training.config import TrainingConfig
     from deddqn.training.dqn.network import QNetwork
     from deddqn.training.dqn.rollout import Actors
 
-    config = TrainingConfig(n_runs=LANES // ACTORS, rollout_steps=DECISIONS, threads=1)
+    config = TrainingConfig(n_runs=N_RUNS // ACTORS, rollout_steps=ROLLOUT_STEPS, threads=1)
     problems = config.training_problems()
     layers = QNetwork(99, config.hidden, 4).export()
     actors = Actors(config, problems, [np.zeros(0)] * len(problems), layers)
     actors.set_epsilon(config.epsilon)
-    tick, made = actors.act(actors.new_buffer()), 0
+    rollout, made = actors.collect(actors.new_rollout()), 0
     begun = time.process_time()
     while time.process_time() - begun < seconds:
-        made += actors.act(tick).decisions
+        made += actors.collect(rollout).decisions
     return made / (time.process_time() - begun)
 
 

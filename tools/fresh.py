@@ -48,8 +48,8 @@ def megabytes(folder: Path) -> int:
     return sum(path.lstat().st_blocks for path in folder.rglob("*")) * 512 // 1_000_000
 
 
-def attempt(version: str, python: str, verbs: list[str], logs: Path) -> bool:
-    """Clone, run the verbs one after the other, print a line for each; whether all passed."""
+def attempt(version: str, python: str, targets: list[str], logs: Path) -> bool:
+    """Clone, run the targets one after the other, print a line for each; whether all passed."""
     passed = True
     with tempfile.TemporaryDirectory(prefix="deddqn-fresh-") as temporary:
         home, clone = Path(temporary, "home"), Path(temporary, "deddqn")
@@ -58,15 +58,15 @@ def attempt(version: str, python: str, verbs: list[str], logs: Path) -> bool:
         environment = {**os.environ, "HOME": str(home), "PIP_NO_CACHE_DIR": "1"}
         for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "VIRTUAL_ENV", "PYTHONPATH", "XDG_CACHE_HOME"):
             environment.pop(name, None)
-        for verb in verbs:
-            log = logs / f"{version}-{verb}.txt"
+        for target in targets:
+            log = logs / f"{version}-{target}.txt"
             start = time.monotonic()
             with log.open("w") as output:
-                command = ["make", verb, f"PYTHON={python}"]
+                command = ["make", target, f"PYTHON={python}"]
                 status = subprocess.call(command, cwd=clone, env=environment, stdout=output, stderr=output)
             seconds, size = time.monotonic() - start, megabytes(clone / ".venv")
             state = "pass" if status == 0 else f"FAIL, see {log}"
-            print(f"python {version}  {verb:<5} {seconds:5.0f} s  {size:5} MB  {state}", flush=True)
+            print(f"python {version}  {target:<5} {seconds:5.0f} s  {size:5} MB  {state}", flush=True)
             passed = passed and status == 0
     return passed
 
@@ -74,16 +74,16 @@ def attempt(version: str, python: str, verbs: list[str], logs: Path) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description="run the README's commands in new clones")
     parser.add_argument("--demo", action="store_true", help="only make demo")
-    parser.add_argument("--verbs", nargs="+", help="these instead of demo and test, such as: demo setup")
+    parser.add_argument("--targets", nargs="+", help="these instead of demo and test, such as: demo setup")
     parser.add_argument("--versions", nargs="+", default=list(VERSIONS), help="of Python")
     options = parser.parse_args()
-    verbs = options.verbs or (["demo"] if options.demo else ["demo", "test"])
+    targets = options.targets or (["demo"] if options.demo else ["demo", "test"])
     found = interpreters(options.versions)
     if not found:
         print(f"no Python of {', '.join(options.versions)} was found", file=sys.stderr)
         return 1
     logs = Path(tempfile.mkdtemp(prefix="deddqn-fresh-logs-"))
-    results = [attempt(version, python, verbs, logs) for version, python in found.items()]
+    results = [attempt(version, python, targets, logs) for version, python in found.items()]
     if all(results):
         shutil.rmtree(logs)
     return 0 if all(results) else 1

@@ -1,4 +1,4 @@
-"""Differential Evolution that learns which move to make (DE-DDQN)."""
+"""Differential Evolution with adaptive operator selection and surrogate pre-screening; reproduces and extends DE-DDQN."""
 
 from __future__ import annotations
 

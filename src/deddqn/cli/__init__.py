@@ -80,7 +80,7 @@ def _help() -> str:
         [
             "usage: deddqn COMMAND [OPTIONS]",
             "",
-            "Differential Evolution that learns which move to make (DE-DDQN).",
+            "Differential Evolution with adaptive operator selection and surrogate pre-screening (DE-DDQN and beyond).",
             "",
             *lines,
             "",

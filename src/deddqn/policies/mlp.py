@@ -1,8 +1,8 @@
 """The Q-network in compiled code: a multi-layer perceptron with ReLU, single precision, any depth and width.
 
 All weights lie in one float64 vector (read as float32 past its header), so that a network is a policy's `setup`:
-``[epsilon, generation exploration, n_layers, width_0, ..., width_n, ...]`` and then, for every layer, its bias and its weights as
-``(inputs, outputs)`` with the outputs padded to a multiple of 8.
+``[epsilon, generation exploration, n_layers, width_0, ..., width_n, ...]`` and then, for every layer, its bias and its
+weights as ``(inputs, outputs)`` with the outputs padded to a multiple of 8.
 """
 
 from __future__ import annotations
@@ -105,7 +105,8 @@ def forward(setup, memory, features):
 def choose_by_value(setup, memory, features, stream, n_ops, i):
     """Algorithm 1 lines 9-12: the operator with the highest Q-value, or with probability epsilon any.
 
-    With a `GENERATION_EXPLORATION` (a way to explore that is not in the paper) some generations apply one random operator.
+    With a `GENERATION_EXPLORATION` (a way to explore that is not in the paper) some generations apply one random
+    operator.
     """
     last = memory.size - 1
     if setup[GENERATION_EXPLORATION] > 0.0:

@@ -17,7 +17,7 @@ from deddqn.engine import Record, RunSpec, VectorizedRuns
 from deddqn.engine.run_spec import Template, bind
 from deddqn.features.layout import n_features
 from deddqn.policies import network_policy
-from deddqn.policies.mlp import GENERATION_EXPLORATION, EPSILON, network_views
+from deddqn.policies.mlp import EPSILON, GENERATION_EXPLORATION, network_views
 from deddqn.problems import Problem
 from deddqn.training.config import TrainingConfig
 from deddqn.training.dqn.curriculum import Curriculum, FinishedRun
