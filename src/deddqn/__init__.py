@@ -1,4 +1,4 @@
-"""Differential Evolution with adaptive operator selection and surrogate pre-screening; reproduces and extends DE-DDQN."""
+"""Differential Evolution with adaptive operator selection and surrogate pre-screening (DE-DDQN and beyond)."""
 
 from __future__ import annotations
 

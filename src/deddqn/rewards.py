@@ -80,7 +80,7 @@ REWARDS: dict[str, Function] = {
     "progress": gained_potential,
     "rank": gained_potential,
 }
-"""R1-R3 are the paper's; *progress* and *rank* differ in the table that they are given (`deddqn.training.dqn.reward_tables`)."""
+"""R1-R3 are the paper's; *progress* and *rank* differ in their tables (`deddqn.training.dqn.reward_tables`)."""
 
 NEEDS_OPTIMUM = frozenset({"R3"})
 NEEDS_SETUP = frozenset({"progress", "rank"})

@@ -29,7 +29,7 @@ def die():
 def sync(descriptor):
     seen.append(descriptor)
     if len(seen) == 7 and moment == "inside":  # the third file: half of it is on the disk
-        os.ftruncate(descriptor, os.fstat(descriptor).st_size // 2)
+        os.truncate(os.readlink(f"/proc/self/fd/{descriptor}"), os.fstat(descriptor).st_size // 2)
         die()
     real_sync(descriptor)
 

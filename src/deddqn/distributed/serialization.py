@@ -22,7 +22,7 @@ from deddqn._jit import is_jitted
 from deddqn.problems import Problem, get
 from deddqn.problems.bbob import BbobProblem
 
-OWN = ("objective", "_call", "_call_address", "_work", "_noise")  # what a problem makes again where it arrives
+OWN = ("objective", "_call", "_noise")  # what a problem makes again where it arrives
 
 
 class NotSerializableError(ValueError):

@@ -48,7 +48,7 @@ class DEVecEnv(VecEnv):
             for key in {key for index in self._options for key in index}
         }
         states, infos = self.envs.reset(seed=self._seeds, options=options or None)
-        self.reset_infos = [_of_lane(infos, index) for index in range(self.num_envs)]
+        self.reset_infos = [_of_run(infos, index) for index in range(self.num_envs)]
         self._reset_seeds()
         self._reset_options()
         return states
@@ -62,10 +62,10 @@ class DEVecEnv(VecEnv):
         states, rewards, ends, _, infos = self.envs.step(self._actions)
         runs: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for index in np.flatnonzero(ends).tolist():
-            runs[index] = _of_lane(infos["final_info"], index)
+            runs[index] = _of_run(infos["final_info"], index)
             runs[index]["terminal_observation"] = infos["final_obs"][index]
             runs[index]["TimeLimit.truncated"] = False
-            self.reset_infos[index] = _of_lane(infos, index)
+            self.reset_infos[index] = _of_run(infos, index)
         return states, rewards.astype(np.float32), ends, runs
 
     def close(self) -> None:
@@ -94,7 +94,7 @@ class DEVecEnv(VecEnv):
         return [False for _ in self._get_indices(indices)]
 
 
-def _of_lane(infos: dict[str, Any], index: int) -> dict[str, Any]:
+def _of_run(infos: dict[str, Any], index: int) -> dict[str, Any]:
     """One run's info from the arrays of all."""
     plain = {key: value for key, value in infos.items() if not key.startswith(("_", "final_"))}
     return {key: np.array(value[index]) if np.ndim(value[index]) else value[index] for key, value in plain.items()}

@@ -151,16 +151,16 @@ class DEVectorEnv(gym.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             return [None] * self.num_envs
         if isinstance(given, str | Problem):
             return [one_problem(given, self.episodes)] * self.num_envs
-        return [None if one is None else one_problem(one, self.episodes) for one in self._each_lane("problem", given)]
+        return [None if one is None else one_problem(one, self.episodes) for one in self._each_run("problem", given)]
 
     def _repeats(self, given: Any) -> list[int | None]:
-        repeats = [given] * self.num_envs if given is None or np.ndim(given) == 0 else self._each_lane("repeat", given)
+        repeats = [given] * self.num_envs if given is None or np.ndim(given) == 0 else self._each_run("repeat", given)
         for repeat in repeats:
             if repeat is not None:
                 check_whole_number("options['repeat']", repeat, 0)
         return repeats
 
-    def _each_lane(self, option: str, given: Any) -> list[Any]:
+    def _each_run(self, option: str, given: Any) -> list[Any]:
         values = list(given)
         if len(values) != self.num_envs:
             raise ValueError(f"options[{option!r}] must be one, or {self.num_envs} for the runs, got {len(values)}")

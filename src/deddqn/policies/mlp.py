@@ -61,7 +61,7 @@ def network_views(setup: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def memory_size(setup: np.ndarray) -> int:
-    """float64 of a run: two layers of activations, the list of the active inputs, and the operator of an exploring generation."""
+    """float64 of a run: two layers of activations, the active inputs, and the operator of an exploring generation."""
     widest = int(max(setup[WIDTHS : WIDTHS + 1 + int(setup[N_LAYERS])]))
     return int(3 * padded(widest + 1) // 2 + 4)
 

@@ -74,12 +74,29 @@ def evaluate_batch(call, points, gauss, values):
         values[k] = call_objective(links[CallLink.OBJECTIVE], (points[k], data, work, noise))
 
 
-def call_links(objective: Objective, work: np.ndarray) -> np.ndarray:
-    """The numbers of `CallLink`; the caller keeps them, the objective and the scratch space alive."""
-    return np.array(
-        [objective.address, objective.data.ctypes.data, objective.data.size, work.ctypes.data, work.size],
-        dtype=np.int64,
-    )
+class ObjectiveCall:
+    """An objective ready to be called from Python, with scratch space of its own."""
+
+    def __init__(self, objective: Objective) -> None:
+        self._kept_alive = objective, np.empty(objective.work_size)
+        data, work = objective.data, self._kept_alive[1]
+        addresses = [objective.address, data.ctypes.data, data.size, work.ctypes.data, work.size]
+        self._links = np.array(addresses, dtype=np.int64)
+        self._address = self._links.ctypes.data
+
+    def __reduce__(self) -> tuple[type[ObjectiveCall], tuple[Objective]]:
+        return ObjectiveCall, (self._kept_alive[0],)  # addresses hold in this process only
+
+    def at(self, point: np.ndarray, gauss: float) -> float:
+        """The value at a contiguous point of float64, with one draw of N(0, 1) for the noise."""
+        value: float = evaluate_point(self._address, point.ctypes.data, point.size, gauss)
+        return value
+
+    def batch(self, points: np.ndarray, gauss: np.ndarray) -> np.ndarray:
+        """The values at the rows of `points`."""
+        values = np.empty(len(points))
+        evaluate_batch(self._address, points, gauss, values)
+        return values
 
 
 class Problem:
@@ -118,10 +135,8 @@ class Problem:
         self.title = title
         self.dimension = self.lower.size
         self.evaluable = True
-        self._work = np.empty(objective.work_size)
         self._shape = (self.dimension,)
-        self._call: np.ndarray | None = None  # see `CallLink`
-        self._call_address = 0
+        self._call: ObjectiveCall | None = None
         self._noise = np.random.default_rng(0)
 
     def __repr__(self) -> str:
@@ -145,11 +160,10 @@ class Problem:
         """The value at a point (D,) as a float, or the values of a batch (n, D) as an array."""
         points = np.ascontiguousarray(x, dtype=np.float64)
         if self._call is None:
-            self._call = call_links(self.objective, self._work)
-            self._call_address = self._call.ctypes.data
+            self._call = ObjectiveCall(self.objective)
         if points.shape == self._shape:
             gauss = self._noise.standard_normal() if self.noisy else 0.0
-            return evaluate_point(self._call_address, points.ctypes.data, self.dimension, gauss)
+            return self._call.at(points, gauss)
         return self._evaluate_batch(points)
 
     def _evaluate_batch(self, points: np.ndarray) -> np.ndarray:
@@ -157,15 +171,13 @@ class Problem:
             raise ValueError(
                 f"x must have shape ({self.dimension},) or (n, {self.dimension}) for {self.name}, got {points.shape}"
             )
-        values = np.empty(len(points))
-        noise = self._noise.standard_normal(len(points)) if self.noisy else np.empty(0)
-        evaluate_batch(self._call_address, points, noise, values)
-        return values
+        assert self._call is not None
+        return self._call.batch(points, self._noise.standard_normal(len(points)) if self.noisy else np.empty(0))
 
     def with_objective(self, objective: Objective) -> Problem:
         """A copy that evaluates `objective`; its scratch and its noise of direct calls are its own."""
         other = copy.copy(self)
-        other.objective, other._work, other._call = objective, np.empty(objective.work_size), None
+        other.objective, other._call = objective, None
         other._noise = np.random.default_rng(0)
         return other
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from deddqn._jit import OBJECTIVE_SIGNATURE, PLAIN, kernel
-from deddqn.problems.problem import Objective, Problem, call_links, evaluate_point
+from deddqn.problems.problem import Objective, ObjectiveCall, Problem
 from deddqn.problems.python_callback import PythonObjective, call_python
 
 EvaluationCallback = Callable[[np.ndarray, float], None]
@@ -25,13 +25,11 @@ def call_with_noise(x, data, work, gauss):
 
 def with_callback(problem: Problem, callback: EvaluationCallback) -> Problem:
     """The same problem; `callback` receives every evaluation, in order."""
-    own, size = problem.objective, problem.dimension
-    scratch = np.empty(own.work_size)
-    links = call_links(own, scratch)
+    call, size = ObjectiveCall(problem.objective), problem.dimension
 
     def evaluate(packed: np.ndarray) -> float:
         point = packed[:size].copy()
-        value = evaluate_point(links.ctypes.data, point.ctypes.data, size, packed[size])
+        value = call.at(point, packed[size])
         callback(point, value)
         return value
 
