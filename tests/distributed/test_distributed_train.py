@@ -216,8 +216,8 @@ def test_nodes_need_no_torch():
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": PATHS}).returncode == 0
 
 
-def test_a_problem_that_cannot_travel_is_named(made, tmp_path):
+def test_a_problem_that_cannot_be_sent_is_named(made, tmp_path):
     lock = __import__("threading").Lock()
     problem = Problem.from_function(lambda x: float(lock.locked()), [(-1, 1)] * 2, name="locked", optimum=0.0)
-    with pytest.raises(ValueError, match="a problem of the training cannot travel"):
+    with pytest.raises(ValueError, match="a problem of the training cannot be sent"):
         made(SMALL, tmp_path, problems=[problem])
