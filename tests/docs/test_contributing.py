@@ -61,17 +61,12 @@ def functions() -> Iterator[tuple[str, ast.FunctionDef]]:
                 yield f"{path.relative_to(ROOT / 'src/deddqn').as_posix()}: {node.name}", node
 
 
-def has_signature(node: ast.FunctionDef) -> bool:
-    """Whether a function is a kernel whose parameters are a contract: `@kernel("..")`."""
-    return any(isinstance(d, ast.Call) and getattr(d.func, "id", "") == "kernel" for d in node.decorator_list)
-
-
 def test_parameters_are_few() -> None:
     def positional(node: ast.FunctionDef) -> int:
         names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
         return len([name for name in names if name not in ("self", "cls")])
 
-    many = [name for name, node in functions() if positional(node) > MOST_PARAMETERS and not has_signature(node)]
+    many = [name for name, node in functions() if positional(node) > MOST_PARAMETERS]
     assert many == []
 
 

@@ -15,6 +15,7 @@ READ_SIGNATURE = "int64(float64[::1], float64[::1], int64, int64, float64[::1])"
 """read(memory, features, n_ops, i, inputs) -> whether the decision depends on the inputs, which it writes"""
 
 call_reader = caller_of(READ_SIGNATURE)
+CHOICE, GENERATION, USED = 0, 1, 2  # columns of `decisions`
 PROGRESS, STAGNATION = 0, 1  # columns of `times`
 
 
@@ -41,19 +42,13 @@ def read_softmax_inputs(memory, features, n_ops, i, inputs):
     return 0 if memory[BLIND] != 0.0 else 1
 
 
-RECORD_SIGNATURE = (
-    "none(float64[:,::1], int64[::1], int64, int64[:,::1], int64[:,::1], float64[:,:,::1], int64[:,::1], "
-    "float64[:,:,::1], int64[::1])"
-)
-
-
-@kernel(RECORD_SIGNATURE)
-def record_decisions(arenas, turn, read, choices, generations, times, used, inputs, made):
+@kernel("none(float64[:,::1], int64[::1], int64, int64[:,:,::1], float64[:,:,::1], float64[:,:,::1], int64[::1])")
+def record_decisions(arenas, turn, read, decisions, times, inputs, made):
     """Advance every run by as many decisions as there is room for, and write them down.
 
-    ``choices``, ``generations`` and ``used`` (runs, n), ``times`` (runs, n, 2) with progress and stagnation as
-    fractions of the budget, ``inputs`` (runs, n, width) as `read` writes them; ``made`` (runs,) counts the decisions.
-    A run that ends stops; its first evaluations are made if they were not.
+    ``decisions`` (runs, n, 3) with the operator, the generation and whether the inputs were used, ``times`` (runs, n,
+    2) with progress and stagnation as fractions of the budget, ``inputs`` (runs, n, width) as `read` writes them;
+    ``made`` (runs,) counts the decisions. A run that ends stops; its first evaluations are made if they were not.
     """
     for _ in range(len(arenas)):
         n = next_run(turn)
@@ -64,15 +59,15 @@ def record_decisions(arenas, turn, read, choices, generations, times, used, inpu
         counters = de_state.counters
         evaluate_population(run)
         k = 0
-        while k < choices.shape[1] and not counters[Counter.ENDED]:
+        while k < decisions.shape[1] and not counters[Counter.ENDED]:
             propose_pending(open_run(run))
             i = counters[Counter.TOLD]
-            choices[n, k] = de_state.choices[i]
-            generations[n, k] = counters[Counter.GENERATION]
+            decisions[n, k, CHOICE] = de_state.choices[i]
+            decisions[n, k, GENERATION] = counters[Counter.GENERATION]
             times[n, k, PROGRESS] = counters[Counter.EVALUATIONS] / counters[Counter.BUDGET]
             times[n, k, STAGNATION] = counters[Counter.STAGNATION] / counters[Counter.BUDGET]
             arguments = (core.memory, observer.features, counters[Counter.N_OPS], i, inputs[n, k])
-            used[n, k] = call_reader(read, arguments)
+            decisions[n, k, USED] = call_reader(read, arguments)
             evaluate_proposed(run)
             evaluate_population(run)
             k += 1

@@ -11,7 +11,7 @@ from deddqn._utils.validation import check_whole_number
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.engine import RunSpec, VectorizedRuns
-from deddqn.explain.decision_kernels import PROGRESS, STAGNATION, record_decisions
+from deddqn.explain.decision_kernels import CHOICE, GENERATION, PROGRESS, STAGNATION, USED, record_decisions
 from deddqn.explain.policy_inputs import PolicyInputs, reader_address
 from deddqn.policies import CompiledPolicy, Policy, load_policy
 from deddqn.problems import Problem
@@ -83,20 +83,20 @@ def decisions(runs: VectorizedRuns, policy_inputs: PolicyInputs | None = None) -
     width = 0 if policy_inputs is None else policy_inputs.width
     length = max(1, SLICE // (max(width, 8) * len(runs)))
     shape, reader = (len(runs), length), reader_address(policy_inputs)
-    choices, generations, used = (np.zeros(shape, dtype=np.int64) for _ in range(3))
+    taken = np.zeros((*shape, 3), dtype=np.int64)
     times, inputs = np.zeros((*shape, 2)), np.zeros((*shape, width))
     made = np.zeros(len(runs), dtype=np.int64)
     while True:
-        runs.each(record_decisions, reader, choices, generations, times, used, inputs, made)
+        runs.each(record_decisions, reader, taken, times, inputs, made)
         if not made.any():
             return
         kept = np.arange(length) < made[:, None]
         yield Decisions(
-            choices=choices[kept],
-            generations=generations[kept],
+            choices=taken[kept][:, CHOICE],
+            generations=taken[kept][:, GENERATION],
             progress=times[kept][:, PROGRESS],
             stagnation=times[kept][:, STAGNATION],
-            used=used[kept] != 0,
+            used=taken[kept][:, USED] != 0,
             inputs=inputs[kept],
         )
 
