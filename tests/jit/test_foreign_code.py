@@ -51,6 +51,22 @@ def test_errors_of_a_jitted_objective_come_out_whole() -> None:
     assert caught.value.args[1] > 0
 
 
+@pytest.mark.skipif(PLAIN, reason="nothing is compiled")
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x: "abc", r"fun must return one number, a jitted one that returns .*str"),
+        (lambda x, y: x[0], r"fun cannot be compiled for a point x of shape \(D,\): .*takes 2 arguments"),
+        (lambda x: x.no_such_thing, r"fun cannot be compiled .*no_such_thing"),
+        (lambda x: x, r"fun must return one number, a jitted one that returns array"),
+    ],
+    ids=["a string", "two arguments", "an unknown attribute", "an array"],
+)
+def test_a_jitted_function_that_is_no_objective(function, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        deddqn.minimize(njit(function), BOX, maxfun=200, rng=1)
+
+
 def test_errors_of_a_python_objective_come_out_whole() -> None:
     class Mine(Exception):
         pass

@@ -164,7 +164,10 @@ def _compile_guarded(function: Any, signature_text: str) -> tuple[int, Any]:
     from deddqn._jit import lowering
 
     signature = numba_signature(signature_text)
-    function.compile(signature.args)
+    try:
+        function.compile(signature.args)
+    except numba.core.errors.NumbaError as error:
+        raise ValueError(f"a jitted function cannot be compiled as {signature_text}: {_reason(error)}") from error
     names = ", ".join(f"a{k}" for k in range(len(signature.args)))
     scope = {"guarded": lowering.guard(function, signature)}
     exec(
@@ -176,8 +179,23 @@ def _compile_guarded(function: Any, signature_text: str) -> tuple[int, Any]:
     return int(compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)), outer
 
 
+def _reason(error: Exception) -> str:
+    """What numba complains about: the first line of its message that says more than where it was."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    told = [line for line in lines if line and not line.startswith(("Failed in nopython", "During:", "File "))]
+    return told[0] if told else type(error).__name__
+
+
 def objective_adapter(function: Any) -> Any:
     """A jitted function of a point, in the form that the loop calls."""
+    point = numba.types.Array(numba.types.float64, 1, "C")
+    try:
+        function.compile((point,))
+    except (numba.core.errors.NumbaError, TypeError) as error:
+        raise ValueError(f"fun cannot be compiled for a point x of shape (D,): {_reason(error)}") from error
+    returned = function.overloads[(point,)].signature.return_type
+    if not isinstance(returned, numba.types.Float | numba.types.Integer | numba.types.Boolean):
+        raise ValueError(f"fun must return one number, a jitted one that returns {returned} does not")
 
     @numba.njit(**_OPTIONS)
     def objective(x, data, work, gauss):  # type: ignore[no-untyped-def]
