@@ -3,7 +3,7 @@
 A package writes its imports below ``if TYPE_CHECKING``, where type checkers read them, and takes the rest from here::
 
     if TYPE_CHECKING:
-        from deddqn.engine.vectorized import Lanes
+        from deddqn.engine.vectorized import VectorizedRuns
     else:
         __getattr__, __dir__ = lazy_names(__name__, {"deddqn.engine.vectorized": ("VectorizedRuns",)})
 
