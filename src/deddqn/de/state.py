@@ -57,6 +57,9 @@ class Counter(IntEnum):
     TRAINING_POINTS = 30  # of the surrogate; 0: it was not fitted yet
     REFIT_AT = 31  # evaluations when it was made
     TIED = 32  # recorded trials of this generation with exactly the value of their parents
+    IMMEDIATE = 33  # a trial that is not worse replaces its parent at once
+    EXPONENTIAL = 34  # crossover
+    PYTHON_STRATEGY = 35  # where a Python object lies that writes the mutants; 0: the portfolio's strategies do
 
 
 class Scalar(IntEnum):
@@ -75,6 +78,8 @@ class Scalar(IntEnum):
     ARCHIVE = 10  # its room in populations
     RESTART_TOLERANCE = 11
     SQUARED_LENGTH_SCALE = 12  # l of the surrogate's kernel
+    DITHER = 13  # what every generation may add to F
+    DITHERED = 14  # what this generation has added
 
 
 class Outcome(IntEnum):

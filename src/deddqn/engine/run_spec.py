@@ -165,7 +165,7 @@ def bind(spec: RunSpec, arena: np.ndarray) -> None:
     objective = spec.problem.objective
     links[Link.OBJECTIVE] = objective.address if spec.problem.evaluable else 0
     _link_array(links, Link.DATA, objective.data)
-    links[Link.OPERATOR] = address_of(operator_kernel(spec.portfolio), OPERATOR_SIGNATURE)
+    links[Link.OPERATOR] = address_of(operator_kernel(spec.portfolio, spec.config), OPERATOR_SIGNATURE)
     links[Link.SELECTION] = address_of(selection_kernel(spec.portfolio, spec.config), SELECTION_SIGNATURE)
     links[Link.REWARD] = address_of(reward_kernel(spec.reward), REWARD_SIGNATURE)
     _link_array(links, Link.REWARD_SETUP, spec.reward_setup)
@@ -199,6 +199,8 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     counters[Counter.BUDGET] = config.budget
     counters[Counter.GENERATION_SIZE] = min(config.population_size, config.budget)
     counters[Counter.DEFERRED] = config.updating == "deferred"
+    counters[Counter.IMMEDIATE] = config.updating == "immediate"
+    counters[Counter.EXPONENTIAL] = config.crossover_kind == "exponential"
     counters[Counter.REPAIR] = REPAIRS.index(config.repair)
     counters[Counter.NOISY] = problem.noisy
     counters[Counter.FINAL_POPULATION] = config.final_population or config.population_size
@@ -220,6 +222,7 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     scalars[Scalar.TARGET_ERROR], scalars[Scalar.TARGET_VALUE] = config.target_error, config.target_value
     scalars[Scalar.PBEST], scalars[Scalar.ARCHIVE] = config.pbest, config.archive
     scalars[Scalar.RESTART_TOLERANCE] = config.restart_tolerance
+    scalars[Scalar.DITHER] = config.dither
 
 
 def _write_observer(spec: RunSpec, observer: Record) -> None:
