@@ -54,6 +54,7 @@ def minimize(
     history: bool = False,
     polish: bool = False,
     disp: bool = False,
+    progress: bool | str = False,
 ) -> OptimizeResult:
     """Minimise a black-box function over a box with Differential Evolution, its operators chosen by a policy.
 
@@ -93,6 +94,8 @@ def minimize(
     history : keep evaluations, best, mean and strategy counts of every generation in ``result.history``.
     polish : improve the result with scipy's L-BFGS-B; a tenth of `maxfun` is kept for it.
     disp : print a line per generation; Ctrl-C then returns the best so far instead of raising.
+    progress : show a bar with evaluations, best value and time left, on a terminal (standard error) or in a notebook;
+        "always" prints a line now and then where there is neither.
 
     Returns
     -------
@@ -157,6 +160,7 @@ def minimize(
         callback=callback,
         maxtime=maxtime,
         disp=disp,
+        progress=progress,
     )
     if polish and np.isfinite(result.fun) and not {"interrupted", "maxtime"} & set(optimizer.stop()):
         budget = int(maxfun) - result.nfev

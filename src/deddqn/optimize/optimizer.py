@@ -29,6 +29,7 @@ from deddqn.optimize.arguments import (
     whole_number,
 )
 from deddqn.optimize.function_runner import Drive
+from deddqn.optimize.progress import check_progress, display, top_shares
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
 from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_message, reasons_to_stop
@@ -133,6 +134,8 @@ class Optimizer:
         self._handed: set[int] = set()  # ... that are not handed out again: after loading, others may need them
         self._reasons: set[str] = set()  # why the last call of `optimize` ended before the search did
         self.deadline: float | None = None  # of the last call of `optimize` with maxtime
+        self.label = ""
+        """A name for what is searched, which is saved with the search."""
 
     @property
     def seed(self) -> int:
@@ -263,21 +266,23 @@ class Optimizer:
         callback: Callable[..., Any] | None = None,
         maxtime: float | None = None,
         disp: bool = False,
+        progress: bool | str = False,
     ) -> OptimizeResult:
         """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`."""
-        show = flag("disp", disp)
+        show, shown = flag("disp", disp), check_progress(progress)
         if callback is not None and not callable(callback):
             raise ValueError(f"callback must be callable, got {callback!r}")
         seconds = None if maxtime is None else number("maxtime", maxtime, 0.0)
         drive = Drive(self._run, fun, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
         self._reasons.clear()
         try:
-            with drive:
+            with drive, display(shown, self._run, drive.deadline, alone=drive.alone) as bar:
                 while not self.stop():
                     if not drive.generation():
                         self._reasons.add("maxtime")
                         break
                     self._note_generation()
+                    bar.note()
                     if show:
                         print(self._line())
                     if callback is not None and self._asked_to_stop(callback):
@@ -306,12 +311,14 @@ class Optimizer:
             return True
 
     def _line(self) -> str:
-        shares = self._run.de_state.applications / max(1, int(self._run.de_state.applications.sum()))
-        mix = ", ".join(
-            f"{name} {share:.0%}" for name, share in zip(self._run.spec.portfolio.names, shares, strict=True)
-        )
-        run = self._run
-        return f"generation {run.generation}: {run.evaluations} evaluations, f = {run.best_value:g} ({mix})"
+        run, shares = self._run, top_shares(self._run)
+        mix = f" ({', '.join(shares)})" if shares else ""
+        return f"generation {run.generation}: {run.evaluations} evaluations, f = {run.best_value:g}{mix}"
+
+    def _repr_html_(self) -> str:
+        from deddqn.optimize.html_view import optimizer_html
+
+        return optimizer_html(self)
 
     # Saving
 
@@ -346,13 +353,15 @@ class Optimizer:
             "limits": asdict(self._limits),
             "history": history,
             "asked": sorted(self._asked),
+            "label": self.label,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._restore(state, None)
 
     def _restore(self, state: dict[str, Any], policy: Policy | None) -> None:
-        from deddqn.optimize.saved_search import check_arena, spec_of
+        from deddqn.engine.memory_check import check_arena
+        from deddqn.optimize.saved_search import spec_of
 
         spec = spec_of(state, policy)
         self._limits = Limits(**state["limits"])
@@ -360,6 +369,7 @@ class Optimizer:
         check_arena(spec, state["arena"])
         self._adopt(Run.resume(spec, state["arena"]), history)
         self._asked = set(state["asked"])
+        self.label = str(state.get("label", ""))
 
 
 def _key(point: np.ndarray) -> bytes:
