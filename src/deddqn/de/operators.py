@@ -85,25 +85,20 @@ def operator_with_options(address, i, op):
     counters, scalars, stream = de_state.counters, de_state.scalars, de_state.streams[Stream.SEARCH]
     trial = de_state.trials[i]
     if i == 0 and scalars[Scalar.DITHER] > 0.0:
-        add_dither(de_state, uniform(stream) * scalars[Scalar.DITHER])
+        scalars[Scalar.DITHERED] = uniform(stream) * scalars[Scalar.DITHER]
     if counters[Counter.PYTHON_STRATEGY]:
         crossover = call_python_object(counters[Counter.PYTHON_STRATEGY], trial)
     else:
+        constant = de_state.scale[op]
+        de_state.scale[op] = constant + scalars[Scalar.DITHERED]
         crossover = operator_or_cma(address, i, op)
+        de_state.scale[op] = constant
     if counters[Counter.REPAIR] == RANDOM:
         draw_outside_again(trial, de_state.search_lower, de_state.search_upper, stream)
     if counters[Counter.EXPONENTIAL]:
         cross_over_exponentially(crossover, stream, de_state.parents[i], trial)
         return 1.0
     return crossover
-
-
-@kernel
-def add_dither(de_state, added):
-    """Let F be its constant plus `added`, for all operators."""
-    for op in range(de_state.scale.size):
-        de_state.scale[op] += added - de_state.scalars[Scalar.DITHERED]
-    de_state.scalars[Scalar.DITHERED] = added
 
 
 def operator_kernel(portfolio: Portfolio, config: DEConfig) -> Function:

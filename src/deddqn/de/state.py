@@ -179,6 +179,9 @@ COUNTERS = slots(
     TRAINING_POINTS=whole(0, "training_points"),
     REFIT_AT=whole(0, "EVALUATIONS"),
     TIED=whole(0, "RECORDED"),
+    IMMEDIATE=AS_BEGUN,
+    EXPONENTIAL=AS_BEGUN,
+    PYTHON_STRATEGY=AS_BEGUN,
 )
 SCALARS = slots(
     Scalar,
@@ -195,6 +198,8 @@ SCALARS = slots(
     ARCHIVE=AS_BEGUN,
     RESTART_TOLERANCE=AS_BEGUN,
     SQUARED_LENGTH_SCALE=within(0, math.inf),
+    DITHER=AS_BEGUN,
+    DITHERED=FINITE,
 )
 MODEL = slots(
     Model,

@@ -13,7 +13,7 @@ from deddqn.de.config import REPAIRS, DEConfig
 from deddqn.de.operators import OPERATOR_SIGNATURE, operator_kernel
 from deddqn.de.portfolio import ADAPTS, PAPER, Portfolio
 from deddqn.de.prescreening import CANDIDATES_SIGNATURE, make_candidates
-from deddqn.de.selection import SELECTION_SIGNATURE, selection_kernel
+from deddqn.de.selection import SELECTION_SIGNATURE, select_paper, selection_kernel
 from deddqn.de.state import DE_STATE, Counter, Scalar, de_state_sizes
 from deddqn.engine.run_memory import EPISODE, OFFSETS, Link
 from deddqn.features.buffers import OBSERVER, Tally, observer_sizes
@@ -74,6 +74,10 @@ class RunSpec:
             raise ValueError(f"policy must be an object with the Policy methods (see load_policy), got {self.policy!r}")
         for argument, least in (("generations", 2), ("window", 1), ("seed", 0), ("repeat", 0)):
             check_whole_number(argument, getattr(self, argument), least)
+        if self.config.updating == "immediate" and selection_kernel(self.portfolio, self.config) is not select_paper:
+            raise ValueError(
+                "updating must not be 'immediate' where F or CR adapt, or with archive, restarts, surrogate"
+            )
         reward_kernel(self.reward)
         if self.reward in NEEDS_SETUP and self.reward_setup.size == 0:
             raise ValueError(f"reward {self.reward!r} needs a reward_setup made for the problem, got none")

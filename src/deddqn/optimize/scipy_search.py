@@ -11,7 +11,7 @@ import numpy as np
 
 from deddqn._jit import is_jitted
 from deddqn.de.config import SMALLEST_POPULATION
-from deddqn.de.state import Counter
+from deddqn.de.state import Counter, End
 from deddqn.optimize.arguments import choose_policy, population_of, split_bounds, whole_number
 from deddqn.optimize.classical import TrialMaker, classical_search
 from deddqn.optimize.optimizer import Optimizer
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 INITS = {"latinhypercube": "latinhypercube", "sobol": "sobol", "halton": "halton", "random": "uniform"}
 SMALLEST = 5  # population in scipy
-PLANNED_ITERATIONS = 66
-"""Our search plans for as many evaluations as so many of scipy's iterations have: 1000 per coordinate by default."""
+PLANNED_ITERATIONS = 200
+"""Our search plans for as many evaluations as so many of scipy's iterations have: 3000 per coordinate by default."""
 
 Named = tuple[Any, Any, Any]  # strategy, mutation, recombination
 
@@ -52,6 +52,9 @@ class ScipySearch:
         integrality: Any,
         vectorized: bool,
     ) -> None:
+        for argument, value in (("constraints", constraints), ("integrality", integrality)):
+            if np.any(np.asarray(value, dtype=object)):
+                raise NotImplementedError(f"{argument} are not supported yet, got {value!r}")
         updating, vectorized = _modes(updating, workers, vectorized)
         self.function = _wrapped(func, args if isinstance(args, tuple) else (args,), vectorized)
         self.original = func
@@ -62,14 +65,15 @@ class ScipySearch:
         size = self._size(whole_number("popsize", popsize, 1), init)
         self.size, self.iterations = size, 0
         self.maxiter = 1000 if maxiter is None else whole_number("maxiter", maxiter, 0)
-        settings = _own_search(size) if named is None else classical_search(*named)
+        self.budget = max((self.maxiter + 1) * size, SMALLEST_POPULATION)
+        settings = self._own_search(tol == 0 and atol == 0) if named is None else classical_search(*named)
         if updating == "immediate" and named is None:
             updating = "sequential"
         self.optimizer = Optimizer(
             np.column_stack(self.bounds),
             **{
                 "population_size": max(size, SMALLEST_POPULATION),
-                "maxfun": max((self.maxiter + 1) * size, SMALLEST_POPULATION),
+                "maxfun": self.budget,
                 **settings,
             },
             tol=tol,
@@ -104,12 +108,36 @@ class ScipySearch:
         dimension = self.bounds[0].size
         if points.ndim != 2 or points.shape[1] != dimension or len(points) < SMALLEST:
             raise ValueError(f"init must have shape (S, {dimension}) with S of at least 5, got {points.shape}")
-        return np.clip(points, *self.bounds)
+        inside = np.clip(points, *self.bounds)
+        if len(inside) == SMALLEST:  # scipy makes do with five: here their mean is the sixth
+            inside = np.vstack([inside, inside.mean(axis=0)])
+        return inside
+
+    def _own_search(self, to_the_end: bool) -> dict[str, Any]:
+        """The arguments of `Optimizer` for our own search.
+
+        Its plan is for all evaluations if only they end it (`to_the_end`). Otherwise it is the same for every
+        `maxiter`, so that a search that is stopped earlier is the beginning of a longer one, as in scipy.
+        """
+        planned = self.budget if to_the_end else PLANNED_ITERATIONS * self.size
+        policy, _ = choose_policy(None, None, None, None)
+        most = population_of(None, "uniform", policy, planned)
+        return {"maxfun": planned, "population_size": max(min(self.size, most), SMALLEST_POPULATION)}
+
+    def _go_on(self) -> None:
+        """Continue with the last population when the plan is used up, and scipy's evaluations are not."""
+        run = self.optimizer._run
+        counters, left = run.de_state.counters, self.budget - run.evaluations
+        if run.ended == End.BUDGET and left > 0:
+            counters[Counter.ENDED] = End.NOT_YET
+            counters[Counter.BUDGET] = self.budget
+            counters[Counter.GENERATION_SIZE] = min(int(counters[Counter.POPULATION]), left)
 
     def solve(self, callback: Callable[..., Any] | None, disp: bool, polish: Any) -> OptimizeResult:
         """Search, polish, and describe what was found."""
 
         def watch(intermediate_result: OptimizeResult) -> bool:
+            self._go_on()
             if self.maxiter == 0:
                 return True
             if not self._ends_iteration():
@@ -179,13 +207,6 @@ class ScipySearch:
         population = self.optimizer.result.population
         spread, width = np.ptp(population, axis=0), self.bounds[1] - self.bounds[0]
         return bool(np.all(spread <= np.finfo(np.float64).eps * width))
-
-
-def _own_search(size: int) -> dict[str, Any]:
-    """Our own search, planned for as much as scipy's usual number of iterations."""
-    planned = PLANNED_ITERATIONS * size
-    policy, _ = choose_policy(None, None, None, None)
-    return {"maxfun": planned, "population_size": min(size, population_of(None, "uniform", policy, planned))}
 
 
 def _modes(updating: str, workers: Any, vectorized: bool) -> tuple[str, bool]:

@@ -83,6 +83,8 @@ def differential_evolution(
     """
     from deddqn.optimize.scipy_search import ScipySearch
 
+    if rng is not None and seed is not None:
+        raise TypeError("differential_evolution() got two seeds. Specify one of `rng` or `seed`.")
     named = (strategy, mutation, recombination)
     ours = named[0] is OUR_STRATEGY and named[1] is OUR_MUTATION and named[2] is OUR_RECOMBINATION
     search = ScipySearch(
