@@ -75,6 +75,13 @@ class Scalar(IntEnum):
     ARCHIVE = 10  # its room in populations
     RESTART_TOLERANCE = 11
     SQUARED_LENGTH_SCALE = 12  # l of the surrogate's kernel
+    FEASIBLE_BSF = 13  # best value so far of a point that satisfies all constraints, +inf while there is none
+    LEVEL = 14  # violations up to here count as none
+    FIRST_LEVEL = 15  # NaN until the initial population is known
+    BEST_VALUE = 16  # of all points that counted as feasible, +inf while there is none
+    WORST_VALUE = 17  # of them, 0 while there is none
+    SPREAD = 18  # of the keys of other points, above the worst value
+    WORST_VIOLATION = 19  # finite one so far
 
 
 class Outcome(IntEnum):
@@ -90,6 +97,13 @@ class Outcome(IntEnum):
     NEW_BSF = 7  # best so far with this trial
     NEW_WSF = 8  # worst so far with this trial
     REWARD = 9
+
+
+class Pair(IntEnum):
+    """What is known about one point of a constrained run."""
+
+    VALUE = 0  # f, +inf if it was not finite
+    VIOLATION = 1  # v, +inf if it was not finite
 
 
 class SuccessSum(IntEnum):
@@ -195,12 +209,27 @@ DE_STATE = Layout(
     Field("model_points", "float", ("model_points", "model_D"), "samples that wait for the next update"),
     Field("model_values", "float", ("model_points",)),
     Field("model_order", "int", ("model_points",)),
+    Field("constraint_lower", "float", ("constraints",), "limits of the constraint values"),
+    Field("constraint_upper", "float", ("constraints",)),
+    Field("constraint_tolerance", "float", ("constraints",), "how far beyond its limits a constraint value may be"),
+    Field("constraint_scale", "float", ("constraints",), "unit of the excess"),
+    Field("constraint_values", "float", ("NP", "constraints"), "of the generation's points"),
+    Field("trial_pairs", "float", ("NP", "pair"), "(f, v) of the generation's points: see `Pair`"),
+    Field("parent_pairs", "float", ("NP", "pair")),
+    Field("recent_pairs", "float", ("training_points", "pair")),
+    Field("best_population_pairs", "float", ("best_population", "pair")),
+    Field("model_pairs", "float", ("model_points", "pair")),
+    Field("model_best_pair", "float", (1, "pair"), "of the best sample since the distribution began"),
+    Field("best_pair", "float", (1, "pair"), "of x_bsf"),
+    Field("answer_pair", "float", (1, "pair"), "of the best point without a level"),
+    Field("answer_point", "float", ("constrained_D",)),
+    Field("answer_constraints", "float", ("constraints",)),
 )
 """The state of a run with NP individuals, D coordinates and K operators; see `de_state_sizes`."""
 
 
-def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> dict[str, int]:
-    """The sizes of the fields; what nobody uses takes no room."""
+def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int, constraints: int = 0) -> dict[str, int]:
+    """The sizes of the fields; what nobody uses takes no room. `constraints` is the number of constraint values."""
     size, archived = config.population_size, archive_room(config.archive, config.population_size)
     shrinks = config.final_population not in (None, size)
     adapts = any(entry.adapts for entry in portfolio)
@@ -221,6 +250,9 @@ def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> di
         "adapted": size if adapts else 0,
         "memory": MEMORY_SIZE if adapts else 0,
         "success_sums": len(SuccessSum) if adapts else 0,
+        "constraints": constraints,
+        "pair": len(Pair) if constraints else 0,
+        "constrained_D": dimension if constraints else 0,
     }
 
 

@@ -36,6 +36,8 @@ class Link(IntEnum):
     SELECT_CANDIDATE = 18
     RECORD = 19
     END_RECORD = 20
+    ASSESS = 21
+    LEVEL = 22
 
 
 EPISODE = Layout(

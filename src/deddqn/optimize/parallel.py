@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deddqn.optimize.arguments import whole_number
+from deddqn.problems.constraints import ConstrainedFunction
 from deddqn.problems.python_callback import as_value
 
 if TYPE_CHECKING:
@@ -43,12 +44,12 @@ def _adopt(function: Callable[[np.ndarray], Any], deadline: float | None) -> Non
     _Worker.deadline = deadline
 
 
-def _call(point: np.ndarray) -> tuple[float, BaseException | None, str] | None:
+def _call(point: np.ndarray) -> tuple[Any, BaseException | None, str] | None:
     """The value of a point, or what was raised; None if it is too late to begin."""
     if _Worker.deadline is not None and time.monotonic() >= _Worker.deadline:
         return None
     try:
-        return as_value(_Worker.function(point)), None, ""
+        return _outcome(_Worker.function, _Worker.function(point)), None, ""
     except BaseException as error:
         return np.nan, _portable(error), traceback.format_exc()
 
@@ -61,6 +62,11 @@ def _portable(error: BaseException) -> BaseException:
     except Exception:
         pass
     return RuntimeError(f"{type(error).__name__}: {error}")
+
+
+def _outcome(function: Callable[..., Any], returned: Any) -> Any:
+    """A value; with constraints the vector of value and constraint values, which is already checked."""
+    return returned if isinstance(function, ConstrainedFunction) else as_value(returned)
 
 
 class Evaluator:
@@ -103,7 +109,7 @@ class Evaluator:
                 process.terminate()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def collect(self, points: np.ndarray, values: list[float]) -> bool:
+    def collect(self, points: np.ndarray, values: list[Any]) -> bool:
         """Append the values of points (S, D) in their order; False if the time was up before the last one.
 
         When something is raised, `values` holds what was known by then.
@@ -116,7 +122,10 @@ class Evaluator:
             return self._in_processes(points, values)
         return True
 
-    def _at_once(self, points: np.ndarray, values: list[float]) -> None:
+    def _at_once(self, points: np.ndarray, values: list[Any]) -> None:
+        if isinstance(self.function, ConstrainedFunction):
+            values.extend(self.function.batch(np.ascontiguousarray(points.T)))
+            return
         given = self.function(np.ascontiguousarray(points.T))
         rule = f"a vectorized fun must return {len(points)} numbers for x of shape {points.T.shape}"
         try:
@@ -128,9 +137,9 @@ class Evaluator:
             raise ValueError(f"{rule}, got shape {found.shape}")
         values.extend(found.tolist())
 
-    def _mapped(self, points: np.ndarray, values: list[float]) -> None:
+    def _mapped(self, points: np.ndarray, values: list[Any]) -> None:
         for value in self.workers(self.function, list(points)):
-            values.append(as_value(value))
+            values.append(_outcome(self.function, value))
             if len(values) > len(points):
                 break
         if len(values) != len(points):
@@ -138,7 +147,7 @@ class Evaluator:
             values.clear()  # nobody knows which value belongs to which point
             raise ValueError(f"workers must give {len(points)} values for as many points, got {count}")
 
-    def _in_processes(self, points: np.ndarray, values: list[float]) -> bool:
+    def _in_processes(self, points: np.ndarray, values: list[Any]) -> bool:
         assert self._pool is not None
         started = time.monotonic()
         for outcome in self._pool.map(_call, list(points), chunksize=self._bundle):
