@@ -14,8 +14,8 @@ comes to narrow feasible regions (of equalities, say) from all sides (T. Takaham
 by the epsilon constrained differential evolution", CEC 2006). When `worst` or the level changes, the keys of all stored
 points are made again from their pairs (f, v).
 
-The scales are the largest excesses in the initial population. The answer of a run is its best point at level 0, whatever
-the level is.
+The scales are the largest excesses in the initial population. The answer of a run is its best point at level 0,
+whatever the level is.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from __future__ import annotations
 import math
 
 from deddqn._jit import caller_of, copy, fill, kernel
+from deddqn.de.cma_state import Model
+from deddqn.de.constraint_state import Pair
 from deddqn.de.population_statistics import sort_by_fitness
-from deddqn.de.state import DE_STATE, Counter, Model, Pair, Scalar
+from deddqn.de.state import DE_STATE, Counter, Scalar
 
 ASSESS_SIGNATURE = "int64(int64, int64)"
 """assess(address of the DE state, i) -> 0"""
@@ -65,7 +67,7 @@ def violation(de_state, values):
 
 @kernel
 def write_pair(de_state, i, value, pair):
-    """Write (f, v) of point `i` of the generation; one that satisfies all constraints, but has no value, is the worst."""
+    """Write (f, v) of point `i` of the generation; a feasible one without a finite value is the worst."""
     pair[Pair.VALUE] = value if math.isfinite(value) else math.inf
     pair[Pair.VIOLATION] = violation(de_state, de_state.constraint_values[i])
     if pair[Pair.VIOLATION] == 0.0 and pair[Pair.VALUE] == math.inf:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from deddqn._jit import copy, fill, kernel
+from deddqn.de.cma_state import Model
 from deddqn.de.initialization import draw_population
 from deddqn.de.population_statistics import rank_parents
-from deddqn.de.state import Counter, Model, Scalar
+from deddqn.de.state import Counter, Scalar
 from deddqn.de.success_history import reset_memory
 from deddqn.de.termination import target_reached
 

@@ -16,7 +16,7 @@ from deddqn.de.portfolio import ADAPTS, PAPER, Portfolio
 from deddqn.de.prescreening import CANDIDATES_SIGNATURE, make_candidates
 from deddqn.de.selection import SELECTION_SIGNATURE, selection_kernel
 from deddqn.de.state import DE_STATE, Counter, Scalar, de_state_sizes
-from deddqn.engine.run_memory import EPISODE, Link
+from deddqn.engine.run_memory import EPISODE, OFFSETS, Link
 from deddqn.features.buffers import OBSERVER, Tally, observer_sizes
 from deddqn.features.recording import (
     END_RECORD_SIGNATURE,
@@ -166,6 +166,9 @@ class Template:
 def bind(spec: RunSpec, arena: np.ndarray) -> None:
     """Write the addresses of objective, policy and reward: again after a run came from another process."""
     links = EPISODE.view(arena, 0).links
+    offsets = links[list(OFFSETS)]
+    links[:] = 0
+    links[list(OFFSETS)] = offsets
     objective = spec.problem.objective
     links[Link.OBJECTIVE] = objective.address if spec.problem.evaluable else 0
     _link_array(links, Link.DATA, objective.data)

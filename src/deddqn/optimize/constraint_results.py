@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from deddqn.de.state import Pair, Scalar
+from deddqn.de.constraint_state import Pair
+from deddqn.de.state import Scalar
 from deddqn.engine.run import Run
 from deddqn.optimize.arguments import floats
 from deddqn.problems.constraints import Constraints
@@ -35,8 +36,8 @@ def told_constraints(constraints: Constraints | None, points: np.ndarray, told: 
 def constraint_fields(run: Run) -> dict[str, Any]:
     """The fields of a result that constraints bring; none for a run without.
 
-    As in scipy's `differential_evolution`, `constr` are violations, one array per constraint, and `constr_violation` and
-    `maxcv` the largest one.
+    As in scipy's `differential_evolution`, `constr` are violations, one array per constraint, and `constr_violation`
+    and `maxcv` the largest one.
     """
     constraints, de_state = run.spec.problem.constraints, run.de_state
     if constraints is None:

@@ -364,7 +364,8 @@ class Optimizer:
         self._restore(state, None)
 
     def _restore(self, state: dict[str, Any], policy: Policy | None) -> None:
-        from deddqn.optimize.saved_search import check_arena, spec_of
+        from deddqn.engine.memory_check import check_arena
+        from deddqn.optimize.saved_search import spec_of
 
         spec = spec_of(state, policy)
         self._limits = Limits(**state["limits"])

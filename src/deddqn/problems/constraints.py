@@ -173,6 +173,11 @@ class ConstrainedFunction:
         return given[0], given[1]
 
 
+def as_outcome(function: Callable[..., Any], returned: Any) -> Any:
+    """What a function returned as a float; with constraints the vector that a `ConstrainedFunction` gives."""
+    return returned if isinstance(function, ConstrainedFunction) else as_value(returned)
+
+
 @kernel(OBJECTIVE_SIGNATURE)
 def call_constrained(x, data, work, gauss):
     """Objective kernel: a Python function that finds the point at the end of `work`, and writes constraint values."""

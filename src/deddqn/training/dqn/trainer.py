@@ -65,8 +65,17 @@ class Trainer:
         actors: Callable[..., RolloutSource] = Actors,
     ) -> None:
         self.config, self.out = config, Path(out)
-        found = prepare_folder(self.out, resume=resume)
-        self.problems = list(problems) if problems is not None else config.training_problems()
+        self._lock, found = prepare_folder(self.out, resume=resume)
+        try:
+            self.problems = list(problems) if problems is not None else config.training_problems()
+            self._begin(actors, found, quiet)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _begin(self, actors: Callable[..., RolloutSource], found: bool, quiet: bool) -> None:
+        """Build everything, and take what a checkpoint has if one was `found`."""
+        config = self.config
         self.portfolio = config.operators()
         threads = config.threads or None
         settings: dict[str, Any] = {"portfolio": self.portfolio, "seed": config.seed, "threads": threads}
@@ -104,8 +113,15 @@ class Trainer:
                 self._write_results()
         finally:
             self.actors.close()
-            self.log.close()
+            self.close()
         return self.result
+
+    def close(self) -> None:
+        """Close the log and leave the folder to others; `run` does so at its end."""
+        try:
+            self.log.close()
+        finally:
+            self._lock.release()
 
     def train_on(self, rollout: Rollout) -> None:
         """Algorithm 1 lines 15-23 for one rollout: store it, learn from the buffer, and give the actors new weights."""
