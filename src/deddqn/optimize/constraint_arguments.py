@@ -7,11 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from deddqn.optimize.arguments import floats, number
+from deddqn.optimize.arguments import floats, number, split_bounds
 from deddqn.problems.constraints import Constraints, LinearPart, Part, ReturnedConstraint
+from deddqn.problems.problem import Problem
 
 EQUALITY_TOLERANCE = 1e-4
 KINDS = "scipy's LinearConstraint, NonlinearConstraint or Bounds, a ReturnedConstraint, or a sequence of them"
+
+
+def problem_of(given: Any, constraints: Any, tolerance: Any) -> Problem:
+    """What is searched: the problem given, or the box of the bounds given, with the constraints."""
+    box = (given.lower, given.upper) if isinstance(given, Problem) else split_bounds(given)
+    limits = constraints_of(constraints, tolerance, box)
+    if not isinstance(given, Problem):
+        return Problem.box(*box, constraints=limits)
+    if limits is None:
+        return given
+    if given.noisy or given.constraints is not None:
+        raise ValueError(f"constraints must be left out for a problem with noise or constraints, got {given!r}")
+    return Problem.from_function(given, given.bounds, name=given.name, constraints=limits)
 
 
 def constraints_of(

@@ -86,6 +86,11 @@ class Drive:
                 return function
         return Problem.from_function(function, box.bounds, name=box.name, constraints=box.constraints)
 
+    @property
+    def alone(self) -> bool:
+        """Whether the function is called in this process, one point after the other."""
+        return self._evaluator is None
+
     def _late(self) -> bool:
         return self.deadline is not None and time.monotonic() >= self.deadline
 

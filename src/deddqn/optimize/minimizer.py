@@ -58,6 +58,7 @@ def minimize(
     disp: bool = False,
     constraints: Any = None,
     constraint_tolerance: float = EQUALITY_TOLERANCE,
+    progress: bool | str = False,
 ) -> OptimizeResult:
     """Minimise a black-box function over a box with Differential Evolution, its operators chosen by a policy.
 
@@ -100,6 +101,8 @@ def minimize(
     constraints : scipy's ``LinearConstraint``, ``NonlinearConstraint`` and ``Bounds``, or `ReturnedConstraint` where
         `fun` returns ``(value, constraint values)``; one or a sequence. Vectorised constraints as in scipy.
     constraint_tolerance : how far equalities (equal limits) may be missed.
+    progress : show a bar with evaluations, best value and time left, on a terminal (standard error) or in a notebook;
+        "always" prints a line now and then where there is neither.
 
     Returns
     -------
@@ -167,6 +170,7 @@ def minimize(
         callback=callback,
         maxtime=maxtime,
         disp=disp,
+        progress=progress,
     )
     if (
         polish

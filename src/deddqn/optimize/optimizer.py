@@ -25,17 +25,16 @@ from deddqn.optimize.arguments import (
     number,
     population_of,
     root_seed,
-    split_bounds,
     whole_number,
 )
-from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints_of
+from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of
 from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
+from deddqn.optimize.progress import check_progress, display, top_shares
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
 from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_message, reasons_to_stop
 from deddqn.policies.policy import Policy
-from deddqn.problems.constraints import Constraints
 from deddqn.problems.problem import Problem
 
 if TYPE_CHECKING:
@@ -88,8 +87,7 @@ class Optimizer:
         constraints: Any = None,
         constraint_tolerance: float = EQUALITY_TOLERANCE,
     ) -> None:
-        given_box = (bounds.lower, bounds.upper) if isinstance(bounds, Problem) else split_bounds(bounds)
-        problem = _problem_with(bounds, given_box, constraints_of(constraints, constraint_tolerance, given_box))
+        problem = problem_of(bounds, constraints, constraint_tolerance)
         box = (problem.lower, problem.upper)
         chosen, operators = choose_policy(policy, portfolio, scale, crossover)
         evaluations = whole_number("maxfun", maxfun, 1)
@@ -139,6 +137,8 @@ class Optimizer:
         self._handed: set[int] = set()  # ... that are not handed out again: after loading, others may need them
         self._reasons: set[str] = set()  # why the last call of `optimize` ended before the search did
         self.deadline: float | None = None  # of the last call of `optimize` with maxtime
+        self.label = ""
+        """A name for what is searched, which is saved with the search."""
 
     @property
     def seed(self) -> int:
@@ -275,21 +275,23 @@ class Optimizer:
         callback: Callable[..., Any] | None = None,
         maxtime: float | None = None,
         disp: bool = False,
+        progress: bool | str = False,
     ) -> OptimizeResult:
         """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`."""
-        show = flag("disp", disp)
+        show, shown = flag("disp", disp), check_progress(progress)
         if callback is not None and not callable(callback):
             raise ValueError(f"callback must be callable, got {callback!r}")
         seconds = None if maxtime is None else number("maxtime", maxtime, 0.0)
         drive = Drive(self._run, fun, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
         self._reasons.clear()
         try:
-            with drive:
+            with drive, display(shown, self._run, drive.deadline, alone=drive.alone) as bar:
                 while not self.stop():
                     if not drive.generation():
                         self._reasons.add("maxtime")
                         break
                     self._note_generation()
+                    bar.note()
                     if show:
                         print(self._line())
                     if callback is not None and self._asked_to_stop(callback):
@@ -318,12 +320,14 @@ class Optimizer:
             return True
 
     def _line(self) -> str:
-        shares = self._run.de_state.applications / max(1, int(self._run.de_state.applications.sum()))
-        mix = ", ".join(
-            f"{name} {share:.0%}" for name, share in zip(self._run.spec.portfolio.names, shares, strict=True)
-        )
-        run = self._run
-        return f"generation {run.generation}: {run.evaluations} evaluations, f = {run.best_value:g} ({mix})"
+        run, shares = self._run, top_shares(self._run)
+        mix = f" ({', '.join(shares)})" if shares else ""
+        return f"generation {run.generation}: {run.evaluations} evaluations, f = {run.best_value:g}{mix}"
+
+    def _repr_html_(self) -> str:
+        from deddqn.optimize.html_view import optimizer_html
+
+        return optimizer_html(self)
 
     # Saving
 
@@ -358,6 +362,7 @@ class Optimizer:
             "limits": asdict(self._limits),
             "history": history,
             "asked": sorted(self._asked),
+            "label": self.label,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -373,17 +378,7 @@ class Optimizer:
         check_arena(spec, state["arena"])
         self._adopt(Run.resume(spec, state["arena"]), history)
         self._asked = set(state["asked"])
-
-
-def _problem_with(given: Any, box: tuple[np.ndarray, np.ndarray], constraints: Constraints | None) -> Problem:
-    """The problem given, or the box, with constraints."""
-    if not isinstance(given, Problem):
-        return Problem.box(*box, constraints=constraints)
-    if constraints is None:
-        return given
-    if given.noisy or given.constraints is not None:
-        raise ValueError(f"constraints must be left out for a problem with noise or constraints, got {given!r}")
-    return Problem.from_function(given, given.bounds, name=given.name, constraints=constraints)
+        self.label = str(state.get("label", ""))
 
 
 def _key(point: np.ndarray) -> bytes:
