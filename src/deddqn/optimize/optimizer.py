@@ -25,9 +25,10 @@ from deddqn.optimize.arguments import (
     number,
     population_of,
     root_seed,
-    split_bounds,
     whole_number,
 )
+from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of
+from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
 from deddqn.optimize.progress import check_progress, display, top_shares
 from deddqn.optimize.result import Result
@@ -83,8 +84,10 @@ class Optimizer:
         rng: Any = None,
         seed: Any = None,
         history: bool = False,
+        constraints: Any = None,
+        constraint_tolerance: float = EQUALITY_TOLERANCE,
     ) -> None:
-        problem = bounds if isinstance(bounds, Problem) else Problem.box(*split_bounds(bounds))
+        problem = problem_of(bounds, constraints, constraint_tolerance)
         box = (problem.lower, problem.upper)
         chosen, operators = choose_policy(policy, portfolio, scale, crossover)
         evaluations = whole_number("maxfun", maxfun, 1)
@@ -181,16 +184,21 @@ class Optimizer:
         self._asked.update(chosen)
         return self._run.points[chosen]
 
-    def tell(self, points: Any, values: Any) -> None:
-        """Enter the values of asked points, in any order and in parts."""
+    def tell(self, points: Any, values: Any, constraints: Any = None) -> None:
+        """Enter the values of asked points, in any order and in parts.
+
+        With constraints also the constraint values (k, m), those of all constraints side by side; they may be left out
+        where all constraints have functions, which are then called.
+        """
         rows = np.atleast_2d(floats("points", points, "points that ask gave, (D,) or (k, D)"))
         told = np.atleast_1d(floats("values", values, "one number per point"))
         if told.shape != (len(rows),):
             raise ValueError(f"values must be one per point ({len(rows)}), got shape {told.shape}")
-        for i, value in zip(self._matched(rows), told, strict=True):
+        limited = told_constraints(self._run.spec.problem.constraints, rows, constraints)
+        for i, value, row in zip(self._matched(rows), told, limited, strict=True):
             self._asked.discard(i)
             self._handed.discard(i)
-            self._run.tell(i, float(value))
+            self._run.tell(i, float(value), row)
             if self._run.between_generations:
                 self._note_generation()
 
@@ -250,6 +258,7 @@ class Optimizer:
             policy=self._run.spec.policy.name,
             seed=self.seed,
         )
+        result.update(constraint_fields(self._run))
         if self._history is not None:
             result["history"] = self._history.result()
         return result

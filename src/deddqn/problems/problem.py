@@ -22,6 +22,7 @@ from deddqn._jit import (
     linked,
     objective_of_jitted,
 )
+from deddqn.problems.constraints import ConstrainedFunction, ConstrainedPython, Constraints
 from deddqn.problems.python_callback import PythonObjective
 
 USER_FUNCTION = "objective"
@@ -35,7 +36,7 @@ class Objective:
     kernel: Function
     data: np.ndarray = field(default_factory=lambda: np.zeros(0))
     work_size: int = 0
-    python: PythonObjective | None = None
+    python: PythonObjective | ConstrainedPython | None = None
 
     @property
     def address(self) -> int:
@@ -111,6 +112,7 @@ class Problem:
     optimum : the lowest value, None where it is unknown.
     optimum_point : where the lowest value is taken, None where it is unknown.
     noisy : whether the value has noise, drawn by the caller (a run draws it from its noise stream).
+    constraints : limits beside the box, or None; the objective leaves constraint values at the start of its scratch.
     """
 
     def __init__(
@@ -125,6 +127,7 @@ class Problem:
         noisy: bool = False,
         bounded: bool = True,
         title: str = "",
+        constraints: Constraints | None = None,
     ) -> None:
         self.name = name
         self.lower, self.upper = check_bounds(lower, upper)
@@ -134,6 +137,7 @@ class Problem:
         self.noisy = noisy
         self.bounded = bounded
         self.title = title
+        self.constraints = constraints
         self.dimension = self.lower.size
         self.evaluable = True
         self._shape = (self.dimension,)
@@ -183,9 +187,12 @@ class Problem:
         return other
 
     @classmethod
-    def box(cls, lower: Any, upper: Any, *, name: str = USER_FUNCTION) -> Problem:
+    def box(
+        cls, lower: Any, upper: Any, *, name: str = USER_FUNCTION, constraints: Constraints | None = None
+    ) -> Problem:
         """A problem without a function: its values come from outside, by ask and tell."""
-        problem = cls(name, lower, upper, Objective(_no_objective))
+        scratch = 0 if constraints is None else constraints.size + len(lower)
+        problem = cls(name, lower, upper, Objective(_no_objective, work_size=scratch), constraints=constraints)
         problem.evaluable = False
         return problem
 
@@ -198,6 +205,7 @@ class Problem:
         name: str = USER_FUNCTION,
         optimum: float | None = None,
         optimum_point: np.ndarray | None = None,
+        constraints: Constraints | None = None,
     ) -> Problem:
         """A problem from a Python or a numba-jitted function of one point (D,).
 
@@ -206,19 +214,23 @@ class Problem:
         pairs = np.asarray(bounds, dtype=np.float64)
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise ValueError(f"bounds must be (lower, upper) pairs, one per coordinate, got shape {pairs.shape}")
-        objective = _objective_of(function, len(pairs))
-        return cls(name, pairs[:, 0], pairs[:, 1], objective, optimum=optimum, optimum_point=optimum_point)
+        objective = _objective_of(function, len(pairs), constraints)
+        known: dict[str, Any] = {"optimum": optimum, "optimum_point": optimum_point, "constraints": constraints}
+        return cls(name, pairs[:, 0], pairs[:, 1], objective, **known)
 
 
 def _no_objective(x: np.ndarray, data: np.ndarray, work: np.ndarray, gauss: float) -> float:
     raise RuntimeError("this problem has no function: its values come from outside")
 
 
-def _objective_of(function: Callable[[np.ndarray], Any], dimension: int) -> Objective:
-    if is_jitted(function):
-        return Objective(objective_of_jitted(function))
+def _objective_of(function: Callable[[np.ndarray], Any], dimension: int, constraints: Constraints | None) -> Objective:
     if not callable(function):
         raise ValueError(f"function must be callable, got {function!r}")
+    if constraints is not None:
+        together = ConstrainedPython(ConstrainedFunction(function, constraints), dimension)
+        return Objective(together.kernel, together.data, together.work_size, together)
+    if is_jitted(function):
+        return Objective(objective_of_jitted(function))
     python = PythonObjective(function, dimension)
     return Objective(python.kernel, python.data, 0, python)
 
