@@ -18,6 +18,8 @@ from deddqn.rng import STATE_WORDS, Stream
 
 DONORS = 5
 MEMORY_SIZE = 6  # remembered per operator (H of L-SHADE)
+MOST_VISITED_SLOTS = 2**17
+MOST_POINTS = 2**62
 LARGEST_LAMBDA = 8  # of the strategy cma, in units of its first one
 
 
@@ -57,6 +59,8 @@ class Counter(IntEnum):
     TRAINING_POINTS = 30  # of the surrogate; 0: it was not fitted yet
     REFIT_AT = 31  # evaluations when it was made
     TIED = 32  # recorded trials of this generation with exactly the value of their parents
+    POINTS = 33  # of a discrete space; 0 where a coordinate is continuous
+    VISITED = 34  # ... that are remembered
 
 
 class Scalar(IntEnum):
@@ -121,6 +125,7 @@ class End(IntEnum):
     NOT_YET = 0
     BUDGET = 1
     TARGET = 2
+    EXHAUSTED = 3  # all points of a discrete space are evaluated
 
 
 DE_STATE = Layout(
@@ -195,12 +200,19 @@ DE_STATE = Layout(
     Field("model_points", "float", ("model_points", "model_D"), "samples that wait for the next update"),
     Field("model_values", "float", ("model_points",)),
     Field("model_order", "int", ("model_points",)),
+    Field("integrality", "int", ("integrality",), "of the coordinates: an `Integrality` each; empty where all are 0"),
+    Field("visited", "word", ("visited",), "hashes of the evaluated points of a discrete space, 0 where there is none"),
 )
 """The state of a run with NP individuals, D coordinates and K operators; see `de_state_sizes`."""
 
 
-def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> dict[str, int]:
-    """The sizes of the fields; what nobody uses takes no room."""
+def de_state_sizes(
+    portfolio: Portfolio, config: DEConfig, dimension: int, points: float | None = None
+) -> dict[str, int]:
+    """The sizes of the fields; what nobody uses takes no room.
+
+    `points` is None where no coordinate is discrete, else the number of points, inf where one is continuous.
+    """
     size, archived = config.population_size, archive_room(config.archive, config.population_size)
     shrinks = config.final_population not in (None, size)
     adapts = any(entry.adapts for entry in portfolio)
@@ -221,7 +233,17 @@ def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> di
         "adapted": size if adapts else 0,
         "memory": MEMORY_SIZE if adapts else 0,
         "success_sums": len(SuccessSum) if adapts else 0,
+        "integrality": 0 if points is None else dimension,
+        "visited": 0 if points in (None, math.inf) else visited_slots(points),
     }
+
+
+def visited_slots(points: float) -> int:
+    """Slots for the hashes of evaluated points: twice as many as there are points, and 1 MiB at the most."""
+    slots = 8
+    while slots < 2.0 * points and slots < MOST_VISITED_SLOTS:
+        slots *= 2
+    return slots
 
 
 def surrogate_size(dimension: int) -> int:

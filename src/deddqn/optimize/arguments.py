@@ -12,7 +12,8 @@ from deddqn.de.config import SMALLEST_POPULATION, config_for
 from deddqn.de.portfolio import PORTFOLIOS, Operator, Portfolio, paper_portfolio
 from deddqn.policies.policy import Policy
 from deddqn.policies.registry import best_policy, load_policy
-from deddqn.problems.problem import check_bounds
+from deddqn.problems.integrality import on_lattice, spread_on_lattice
+from deddqn.problems.problem import Problem, check_bounds
 from deddqn.rng import Stream, streams_at
 
 INITS = ("uniform", "latinhypercube", "sobol")
@@ -28,6 +29,16 @@ def split_bounds(bounds: Any) -> tuple[np.ndarray, np.ndarray]:
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise ValueError(f"bounds must be (lower, upper) pairs, one per coordinate, got shape {pairs.shape}")
     return _check_width(*check_bounds(pairs[:, 0], pairs[:, 1]))
+
+
+def problem_of(bounds: Any, integrality: Any) -> tuple[Problem, tuple[np.ndarray, np.ndarray]]:
+    """A problem from bounds, or the one given in their place; and the bounds as they were given."""
+    if isinstance(bounds, Problem):
+        if integrality is not None:
+            raise ValueError(f"integrality must be left out for a Problem, which has its own, got {integrality!r}")
+        return bounds, (bounds.lower, bounds.upper)
+    box = split_bounds(bounds)
+    return Problem.box(*box, integrality=integrality), box
 
 
 def _check_width(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -114,19 +125,21 @@ def check_start(x0: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray | N
 
 
 def initial_population(
-    init: Any, size: int, lower: np.ndarray, upper: np.ndarray, seeding: tuple[int, str]
+    init: Any, size: int, problem: Problem, box: tuple[np.ndarray, np.ndarray], seed: int
 ) -> np.ndarray | None:
     """The initial population for `init`, None for the uniform one that the engine draws itself.
 
-    `seeding` is (seed, name): designs take their random numbers from the run's init stream.
+    A given one lies in `box`, the bounds before those of integers were brought to integers. Designs take their random
+    numbers from the init stream of the run with this `seed`.
     """
+    lattice = (problem.lower, problem.upper, problem.integrality)
     if isinstance(init, str):
         if init not in INITS:
             raise choice_error("init", init, INITS)
         if init == "uniform":
             return None
-        return np.clip(lower + _design(init, size, lower.size, seeding) * (upper - lower), lower, upper)
-    return init_array(init, lower, upper)
+        return spread_on_lattice(_design(init, size, problem.dimension, (seed, problem.seed_name)), *lattice)
+    return on_lattice(init_array(init, *box), *lattice)
 
 
 def init_array(init: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

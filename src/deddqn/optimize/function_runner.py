@@ -77,7 +77,7 @@ class Drive:
             fits = function.objective.work_size <= self.run.core.work.size
             if function is box or (fits and function.noisy == bool(self.run.de_state.counters[Counter.NOISY])):
                 return function
-        return Problem.from_function(function, box.bounds, name=box.name)
+        return Problem.from_function(function, box.bounds, name=box.name, integrality=box.integrality)
 
     def _late(self) -> bool:
         return self.deadline is not None and time.monotonic() >= self.deadline

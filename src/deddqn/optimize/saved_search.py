@@ -72,6 +72,7 @@ def _problem_reference(run: Run) -> dict[str, Any]:
         "bounds": problem.bounds.tolist(),
         "noisy": noisy,
         "work_size": int(run.core.work.size),
+        "integrality": problem.integrality.tolist(),
         "registered": known is not None and known.objective.kernel is problem.objective.kernel,
     }
 
@@ -87,7 +88,7 @@ def _problem_of(saved: dict[str, Any]) -> Problem:
     if saved["registered"]:
         return get(saved["name"], noise=saved["noisy"])
     bounds = np.asarray(saved["bounds"])
-    box = Problem.box(bounds[:, 0], bounds[:, 1], name=saved["name"])
+    box = Problem.box(bounds[:, 0], bounds[:, 1], name=saved["name"], integrality=saved["integrality"])
     box.objective = Objective(box.objective.kernel, work_size=int(saved["work_size"]))
     return box
 
@@ -159,6 +160,8 @@ def check_arena(spec: RunSpec, arena: np.ndarray) -> None:
     same += [0 <= counters[Counter.ARCHIVED] <= counters[Counter.ARCHIVE_ROOM] <= mine[Counter.ARCHIVE_ROOM]]
     in_rows = (Counter.GENERATION_SIZE, Counter.DONORS_DRAWN, Counter.PROPOSED, Counter.RECORDED, Counter.TOLD)
     same += [0 <= counters[k] <= counters[Counter.ALLOCATED] for k in in_rows]
+    visited = DE_STATE.view(arena, starts[1][1]).visited
+    same += [counters[Counter.VISITED] == np.count_nonzero(visited) <= 0.75 * visited.size]
     tallies = OBSERVER.view(arena, starts[2][1]).tallies
     same += [tallies[Tally.N_OPS] == counters[Counter.N_OPS], 0 <= counters[Counter.BEST] < counters[Counter.ALLOCATED]]
     if not all(same):

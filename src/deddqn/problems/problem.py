@@ -22,6 +22,7 @@ from deddqn._jit import (
     linked,
     objective_of_jitted,
 )
+from deddqn.problems.integrality import check_integrality, lattice_bounds, lattice_points
 from deddqn.problems.python_callback import PythonObjective
 
 USER_FUNCTION = "objective"
@@ -111,6 +112,8 @@ class Problem:
     optimum : the lowest value, None where it is unknown.
     optimum_point : where the lowest value is taken, None where it is unknown.
     noisy : whether the value has noise, drawn by the caller (a run draws it from its noise stream).
+    integrality : of the coordinates, 0 (continuous), 1 (integer) or 2 (categorical), for all or for each; the bounds of
+        discrete coordinates become the first and the last integer between them.
     """
 
     def __init__(
@@ -125,9 +128,15 @@ class Problem:
         noisy: bool = False,
         bounded: bool = True,
         title: str = "",
+        integrality: Any = None,
     ) -> None:
         self.name = name
         self.lower, self.upper = check_bounds(lower, upper)
+        self.integrality = check_integrality(integrality, self.lower.size)
+        if self.integrality.any():
+            if not bounded:
+                raise ValueError(f"integrality must be left out where bounds are not kept, got {integrality!r}")
+            self.lower, self.upper = lattice_bounds(self.lower, self.upper, self.integrality)
         self.objective = objective
         self.optimum = optimum
         self.optimum_point = optimum_point
@@ -142,6 +151,11 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"<Problem {self.name}, {self.dimension} dimensions>"
+
+    @property
+    def points(self) -> float | None:
+        """How many points there are: None where no coordinate is discrete, inf where one is continuous."""
+        return lattice_points(self.lower, self.upper, self.integrality) if self.integrality.any() else None
 
     @property
     def bounds(self) -> np.ndarray:
@@ -183,9 +197,9 @@ class Problem:
         return other
 
     @classmethod
-    def box(cls, lower: Any, upper: Any, *, name: str = USER_FUNCTION) -> Problem:
+    def box(cls, lower: Any, upper: Any, *, name: str = USER_FUNCTION, integrality: Any = None) -> Problem:
         """A problem without a function: its values come from outside, by ask and tell."""
-        problem = cls(name, lower, upper, Objective(_no_objective))
+        problem = cls(name, lower, upper, Objective(_no_objective), integrality=integrality)
         problem.evaluable = False
         return problem
 
@@ -198,6 +212,7 @@ class Problem:
         name: str = USER_FUNCTION,
         optimum: float | None = None,
         optimum_point: np.ndarray | None = None,
+        integrality: Any = None,
     ) -> Problem:
         """A problem from a Python or a numba-jitted function of one point (D,).
 
@@ -207,7 +222,12 @@ class Problem:
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise ValueError(f"bounds must be (lower, upper) pairs, one per coordinate, got shape {pairs.shape}")
         objective = _objective_of(function, len(pairs))
-        return cls(name, pairs[:, 0], pairs[:, 1], objective, optimum=optimum, optimum_point=optimum_point)
+        return cls(
+            *(name, pairs[:, 0], pairs[:, 1], objective),
+            optimum=optimum,
+            optimum_point=optimum_point,
+            integrality=integrality,
+        )
 
 
 def _no_objective(x: np.ndarray, data: np.ndarray, work: np.ndarray, gauss: float) -> float:
