@@ -159,7 +159,7 @@ def test_rounding_is_to_one_of_the_two_neighbours_by_nearness():
     population = np.column_stack([[0.0, 1.0] * 5, np.linspace(0.0, 1.0, 10) ** 2])
     seen = Tally()
     for seed in range(300):
-        run = run_on([(-9, 9), (0, 1)], [1, 0], strategies=[("rand/1", 0.25, 1.0)], seed=seed, updating="deferred")
+        run = run_on([(-9, 9), (-9, 9)], [1, 0], strategies=[("rand/1", 0.25, 1.0)], seed=seed, updating="deferred")
         seen.update(trial_of(run, slice(None), population)[:, 0].tolist())
     assert set(seen) == {-1.0, 0.0, 1.0, 2.0}
     # A quarter of a step from 0 or 1 in either direction, with probability 1/4 each, is rounded away 1 time in 4.
@@ -188,7 +188,7 @@ def test_categories_come_from_the_population_or_are_any():
     population = np.column_stack([[100.0, 900.0] * 5, np.linspace(0.0, 1.0, 10) ** 2])
     seen = Tally()
     for seed in range(60):
-        run = run_on([(0, 999), (0, 1)], [2, 0], seed=seed, updating="deferred")
+        run = run_on([(0, 999), (-9, 9)], [2, 0], seed=seed, updating="deferred")
         seen.update(trial_of(run, slice(None), population)[:, 0].tolist())
     known = (seen[100.0] + seen[900.0]) / sum(seen.values())
     assert 0.85 < known < 0.99

@@ -2,7 +2,7 @@
 
 Parents and trials hold integers in their discrete coordinates. A mutant's coordinate lies between two of them and
 becomes one of the two, the nearer one more often (stochastic rounding: steps shorter than half an integer count, too).
-Of categories differences mean nothing: a mutant whose coordinate is no category takes that of a donor, sometimes any.
+Of categories differences mean nothing: a mutant whose number is no donor's category takes that of one, sometimes any.
 A trial that equals its parent takes a random step. Where all coordinates are discrete, evaluated points are remembered
 (as hashes, in the arena), and a trial steps on until it is new; when all points have been evaluated, the run is over.
 """
@@ -53,13 +53,14 @@ def make_discrete(de_state, i):
 
 @kernel
 def category_of(de_state, i, d, stream):
-    """The category of a mutant in coordinate `d`: its own where it is one, else that of a donor, or any."""
-    low, high, value = de_state.lower[d], de_state.upper[d], de_state.trials[i, d]
+    """The category of a mutant in coordinate `d`: its own where a donor has that, else a random donor's; or any."""
+    low, high, value, donors = de_state.lower[d], de_state.upper[d], de_state.trials[i, d], de_state.donors[i]
     if uniform(stream) < ANY_CATEGORY:
         return low + math.floor(uniform(stream) * (high - low + 1.0))
-    if low <= value <= high and value == math.floor(value):
-        return value
-    return de_state.parents[de_state.donors[i, integer_below(stream, DONORS)], d]
+    for k in range(DONORS):
+        if de_state.parents[donors[k], d] == value:
+            return value
+    return de_state.parents[donors[integer_below(stream, DONORS)], d]
 
 
 # Random steps
