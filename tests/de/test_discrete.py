@@ -154,17 +154,24 @@ def trial_of(run, i, strategy_population):
     return run.points[i].copy()
 
 
-def test_rounding_is_to_one_of_the_two_neighbours_by_nearness():
-    """rand/1 with F = 0.25 on 0, 1 gives 1/4 steps at most; never a neighbour's neighbour."""
-    population = np.column_stack([[0.0, 1.0] * 5, np.linspace(0.0, 1.0, 10) ** 2])
-    seen = Tally()
-    for seed in range(300):
-        run = run_on([(-9, 9), (-9, 9)], [1, 0], strategies=[("rand/1", 0.25, 1.0)], seed=seed, updating="deferred")
-        seen.update(trial_of(run, slice(None), population)[:, 0].tolist())
-    assert set(seen) == {-1.0, 0.0, 1.0, 2.0}
-    # A quarter of a step from 0 or 1 in either direction, with probability 1/4 each, is rounded away 1 time in 4.
-    share = (seen[-1.0] + seen[2.0]) / sum(seen.values())
-    assert 0.03 < share < 0.1
+def test_trials_are_rounded_mutants_but_for_rare_steps():
+    """rand/1 with F = 0.37, worked out from the donors: rounded to the nearest, or that and a power of 2."""
+    rng, exact, off = np.random.default_rng(1), 0, []
+    for seed in range(40):
+        population = rng.integers(-50, 50, size=(10, 4)).astype(float)
+        run = run_on(
+            [(-300, 300)] * 4, [1, 1, 1, 0], strategies=[("rand/1", 0.37, 1.0)], seed=seed, updating="deferred"
+        )
+        trials = trial_of(run, slice(None), population)
+        r1, r2, r3 = run.de_state.donors[:, :3].T
+        mutants = population[r1] + 0.37 * (population[r2] - population[r3])
+        assert (trials[:, 3] == mutants[:, 3]).all()
+        difference = (trials - np.floor(mutants + 0.5))[:, :3]
+        exact += int((difference == 0.0).sum())
+        off.extend(abs(difference[difference != 0.0]))
+    assert exact + len(off) == 1200
+    assert np.log2(off).tolist() == np.round(np.log2(off)).tolist()
+    assert 30 < len(off) < 100  # 1200 * 0.2 / 4 = 60
 
 
 def test_a_trial_that_equals_its_parent_takes_a_step():
@@ -191,7 +198,7 @@ def test_categories_come_from_the_population_or_are_any():
         run = run_on([(0, 999), (-9, 9)], [2, 0], seed=seed, updating="deferred")
         seen.update(trial_of(run, slice(None), population)[:, 0].tolist())
     known = (seen[100.0] + seen[900.0]) / sum(seen.values())
-    assert 0.85 < known < 0.99
+    assert 0.75 < known < 0.95
 
 
 # Points that were evaluated
