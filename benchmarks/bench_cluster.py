@@ -125,7 +125,7 @@ def deliveries(seconds: float) -> list[Bar]:
             took, used = time.monotonic() - begun, time.process_time() - busy
         finally:
             trainer.actors.close()
-            trainer.log.close()
+            trainer.close()
     delivered = trainer.decisions - first
     cores = len(os.sched_getaffinity(0))
     note = (

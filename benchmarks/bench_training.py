@@ -70,7 +70,7 @@ def measure(name: str, config: TrainingConfig, seconds: float) -> Speed:
         trainer.learner.check_loss()  # waits for the device
         took = time.monotonic() - begun
         evaluations, updates = trainer.evaluations - first[0], trainer.learner.updates - first[1]
-        trainer.log.close()
+        trainer.close()
     return Speed(name, evaluations / took, updates / took, updates * config.batch_size / took)
 
 

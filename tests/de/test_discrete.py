@@ -10,7 +10,8 @@ import pytest
 
 from deddqn import DEConfig, Portfolio, Problem, RunSpec
 from deddqn.de.discrete import enter_given_population
-from deddqn.de.state import Counter, End, de_state_sizes, visited_slots
+from deddqn.de.discrete_state import visited_slots
+from deddqn.de.state import Counter, End, de_state_sizes
 from deddqn.engine import stepping
 from deddqn.engine.run import Run
 from deddqn.policies import load_policy
@@ -96,9 +97,9 @@ def test_runs_without_integers_have_no_room_for_them():
     portfolio, config = Portfolio(["rand/1"]), DEConfig()
     sizes = de_state_sizes(portfolio, config, 3)
     assert sizes["integrality"] == sizes["visited"] == 0
-    mixed = de_state_sizes(portfolio, config, 3, np.inf)
+    mixed = de_state_sizes(portfolio, config, 3, points=np.inf)
     assert (mixed["integrality"], mixed["visited"]) == (3, 0)
-    assert de_state_sizes(portfolio, config, 3, 1000.0)["visited"] == 2048
+    assert de_state_sizes(portfolio, config, 3, points=1000.0)["visited"] == 2048
     assert [visited_slots(points) for points in (1, 4, 5, 1e30)] == [8, 8, 16, 2**17]
 
 

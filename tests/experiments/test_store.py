@@ -5,8 +5,8 @@ import os
 
 import pytest
 
+from deddqn._utils import atomic
 from deddqn.experiments import Store, StoreError, compare, plan_experiment
-from deddqn.experiments.lock import sole_use
 from deddqn.experiments.plan import Job
 from deddqn.experiments.results import Run, failed, job_columns
 from tests.experiments.methods_for_tests import PROBLEMS, rows
@@ -136,23 +136,56 @@ def test_a_spoilt_plan_and_a_missing_one_say_so(tmp_path):
         Store(tmp_path).existing_plan()
 
 
-def test_one_at_a_time(tmp_path):
+def test_one_at_a_time(store):
     holder = f"in use by another process \\(pid {os.getpid()} on "
-    with sole_use(tmp_path), pytest.raises(StoreError, match=holder), sole_use(tmp_path):
+    with store.locked(), pytest.raises(StoreError, match=holder), store.locked():
         pass
-    with sole_use(tmp_path):
+    with store.locked():
         pass
 
 
-def test_the_lock_of_a_dead_process_is_taken_over(tmp_path):
-    (tmp_path / ".lock").write_text("pid 999999 on elsewhere")
-    with sole_use(tmp_path):
-        assert str(os.getpid()) in (tmp_path / ".lock").read_text()
+def leave_behind(store):
+    """What a killed process leaves: a part of a result file, under its temporary name."""
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(OSError, match="killed"):
+        patch.setattr(os, "replace", _raise_killed)
+        patch.setattr(atomic, "_remove", lambda path: None)
+        store.append([run_of(1)])
+    (left,) = store.results.glob(".part-*")
+    return left
 
 
-def test_leftovers_of_a_write_are_never_read(store):
+def _raise_killed(*_):
+    raise OSError("killed")
+
+
+def test_leftovers_of_a_write_are_never_read_and_go_with_the_next_writer(store):
     store.append([run_of(0)])
-    (store.results / ".part-000002.parquet.tmp").write_bytes(b"PAR1 half a file")
+    left = leave_behind(store)
     assert len(store.read()) == 1
-    store.create()
-    assert not list(store.results.glob(".*.tmp"))
+    with store.locked():
+        assert not left.exists()
+
+
+def test_who_does_not_get_the_lock_removes_nothing(store):
+    """The temporary file may be one that the holder is about to rename."""
+    with store.locked():
+        left = leave_behind(store)
+        with pytest.raises(StoreError, match="in use"):
+            compare(["de1"], PROBLEMS, runs=1, budget=200, out=store.folder)
+        assert left.exists()
+
+
+def test_only_what_the_package_wrote_is_removed(store):
+    """A user's file of a similar name stays, and a folder of such a name is no stumbling block."""
+    mine = [
+        store.folder / ".x.tmp",
+        store.results / ".part-000001.parquet.tmp",
+        store.results / ".notes.7.0a1b2c3d.tmp",
+    ]
+    for path in mine:
+        path.write_text("mine")
+    for name in (".folder.tmp", ".part-000001.parquet.7.0a1b2c3d.tmp"):
+        (store.results / name).mkdir()
+    compare(["de1"], PROBLEMS, runs=1, budget=200, out=store.folder)
+    assert all(path.read_text() == "mine" for path in mine)
+    assert (store.results / ".folder.tmp").is_dir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -100,6 +101,9 @@ def test_the_command(tiny, tmp_path, capsys, monkeypatch):
     assert "default" in capsys.readouterr().out
     record = json.loads((tmp_path / "rec-pm.json").read_text())
     assert record["default_parameters"] == {"gamma": 0.6, "p_min": 0.0}
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["rec-pm.db", "rec-pm.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".rec-pm.lock", "rec-pm.db", "rec-pm.json"]
+    with tiny.locked():
+        assert main(arguments) == 2
+    assert f"is in use by another process (pid {os.getpid()} on" in capsys.readouterr().err
     assert main(["tune", "rec-pn"]) == 2
     assert "did you mean 'rec-pm'" in capsys.readouterr().err

@@ -132,7 +132,7 @@ def test_the_trainer_is_algorithm_1(tmp_path, reward):
         actions.append(int(rollout.record.actions[0, 0]))
         returns += [run.total_reward for run in rollout.finished]
         trainer.train_on(rollout)
-    trainer.log.close()
+    trainer.close()
 
     reference = Reference(config)
     order = np.random.default_rng([config.seed, 77, 0]).permutation(len(config.problems))

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deddqn._utils.lock import FolderInUse
 from deddqn.training.checkpoint import checkpoints, load_checkpoint, save_checkpoint
 from deddqn.training.config import TrainingConfig
 from deddqn.training.dqn.replay_buffer import ReplayBuffer
@@ -46,6 +47,18 @@ def test_a_checkpoint_that_was_not_finished_is_not_seen(tmp_path):
     assert [path.name for path in checkpoints(tmp_path)] == ["checkpoint-00000001"]
 
 
+def test_a_checkpoint_that_fails_leaves_the_last_one_and_nothing_else(tmp_path, monkeypatch):
+    save_checkpoint(tmp_path, 1, {"a": np.arange(3)}, {})
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        save_checkpoint(tmp_path, 2, {"a": np.arange(4)}, {})
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-00000001"]
+
+
 def test_weights_that_are_not_finite_are_not_saved(tmp_path):
     with pytest.raises(ValueError, match="not finite"):
         save_checkpoint(tmp_path, 1, {"learner/primary": np.array([1.0, np.nan])}, {})
@@ -57,7 +70,7 @@ def test_a_full_checkpoint_with_the_papers_buffer_is_small(tmp_path):
     trainer.buffer.count.fill_(trainer.buffer.per_run)  # as after 10^5 decisions
     trainer.buffer.states.uniform_()
     trainer.save()
-    trainer.log.close()
+    trainer.close()
     sizes = [path.stat().st_size for path in checkpoints(tmp_path)[-1].iterdir()]
     assert max(sizes) <= 16 * MIB and sum(sizes) <= 48 * MIB
     assert isinstance(trainer.buffer, ReplayBuffer) and sum(sizes) > 30 * MIB
@@ -67,9 +80,37 @@ def test_other_settings_cannot_resume(tmp_path):
     settings = {"problems": ("cec2005:F1/d10",), "budget": 300, "learning_starts": 100, "tensorboard": False}
     trainer = Trainer(TrainingConfig(**settings), tmp_path, quiet=True)
     trainer.save()
-    trainer.log.close()
+    trainer.close()
     with pytest.raises(ValueError, match="gamma must be 0.99 to resume this training, got 0.9"):
         Trainer(TrainingConfig(**settings, gamma=0.9), tmp_path, resume=True)
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_second_training_in_the_folder_is_refused_and_changes_nothing(tmp_path, resume):
+    """Whatever the first one has stored so far: its log would hold cycles twice."""
+    settings = {"problems": ("cec2005:F1/d10",), "budget": 300, "learning_starts": 100, "tensorboard": False}
+    search = PolicySearchConfig(problems=("cec2005:F1/d10",), budget=300)
+    trainer = Trainer(TrainingConfig(**settings), tmp_path, quiet=True)
+    trainer.log.event("cycle", 300, cycle=1)
+    trainer.log.flush()
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for second in (
+        lambda: Trainer(TrainingConfig(**settings), tmp_path, resume=resume),
+        lambda: PolicySearch(search, tmp_path, resume=resume),
+    ):
+        with pytest.raises(FolderInUse, match=f"in use by another process .pid {os.getpid()} on "):
+            second()
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    trainer.close()
+    Trainer(TrainingConfig(**settings), tmp_path, quiet=True).close()
+
+
+def test_what_a_killed_training_left_of_a_checkpoint_is_removed(tmp_path):
+    settings = {"problems": ("cec2005:F1/d10",), "budget": 300, "learning_starts": 100, "tensorboard": False}
+    (tmp_path / ".checkpoint-00000007.123.0a1b2c3d.tmp").mkdir()
+    (tmp_path / ".mine.tmp").mkdir()
+    Trainer(TrainingConfig(**settings), tmp_path, quiet=True).close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", ".mine.tmp", "log.jsonl"]
 
 
 def test_a_folder_in_use_is_refused_without_resume(tmp_path):
@@ -77,7 +118,7 @@ def test_a_folder_in_use_is_refused_without_resume(tmp_path):
     settings = {"problems": ("cec2005:F1/d10",), "budget": 300, "learning_starts": 100, "tensorboard": False}
     trainer = Trainer(TrainingConfig(**settings), tmp_path, resume=True, quiet=True)  # nothing there yet: it begins
     trainer.save()
-    trainer.log.close()
+    trainer.close()
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     search = PolicySearchConfig(problems=("cec2005:F1/d10",), budget=300)
     for begin in (
@@ -103,7 +144,7 @@ def test_a_checkpoint_of_another_version_or_a_damaged_one_says_so(tmp_path):
     settings = {"problems": ("cec2005:F1/d10",), "budget": 300, "learning_starts": 100, "tensorboard": False}
     trainer = Trainer(TrainingConfig(**settings), tmp_path, quiet=True)
     trainer.save()
-    trainer.log.close()
+    trainer.close()
     path = checkpoints(tmp_path)[-1] / "state.json"
     state = json.loads(path.read_text())
     del state["config"]["generation_exploration"]
@@ -181,7 +222,7 @@ def test_a_light_checkpoint_keeps_what_was_learned(tmp_path):
     for rollout in trainer.actors.rollouts(lambda: trainer.decisions < 900, overlapped=False):
         trainer.train_on(rollout)
     trainer.save()
-    trainer.log.close()
+    trainer.close()
     assert sum(path.stat().st_size for path in checkpoints(tmp_path)[-1].iterdir()) < MIB
     other = Trainer(TrainingConfig(**settings), tmp_path, resume=True, quiet=True)
     assert (other.learner.primary.flat == trainer.learner.primary.flat).all()

@@ -52,7 +52,7 @@ def test_a_search_resumes_where_it_stopped(tmp_path):
     )
     np.testing.assert_array_equal(whole.cma.mean, parts.cma.mean)
     for one in (whole, parts):
-        one.log.close()
+        one.close()
     policy = load_policy_file(tmp_path / "parts" / "softmax.safetensors")
     assert policy.metadata["kind"] == "softmax"
     assert policy.metadata["provenance"]["problems"] == list(SMALL["problems"])

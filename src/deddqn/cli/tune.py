@@ -73,11 +73,12 @@ def _run(options: Options, remote: Any) -> int:
         workers=options.workers,
         remote=remote,
     )
-    study = open_study(tuning)
-    _show_search(tuning, study)
-    record = decide(tuning, study)
     path = tuning.out / f"{tuning.method}.json"
-    write_json(path, record)
+    with tuning.locked():
+        study = open_study(tuning)
+        _show_search(tuning, study)
+        record = decide(tuning, study)
+        write_json(path, record)
     if options.ship:
         write_json(TUNED, {**tuned(), tuning.method: record})
     _show(tuning.method, record)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from deddqn._jit import address_of_record, copy, fill, kernel
+from deddqn.de.constraint_handling import call_level
 from deddqn.de.discrete import points_left
 from deddqn.de.population_statistics import describe_parents
 from deddqn.de.selection import call_selection
@@ -26,6 +27,8 @@ def register_value(de_state, point, value):
     if counters[Counter.EVALUATIONS] == 1 or value < scalars[Scalar.F_BSF]:
         scalars[Scalar.F_BSF] = value
         copy(point, de_state.best_point)
+    if de_state.constraint_scale.size == 0:
+        scalars[Scalar.FEASIBLE_BSF] = scalars[Scalar.F_BSF]
     if value < math.inf:
         scalars[Scalar.F_WSF] = max(scalars[Scalar.F_WSF], value)
     return value
@@ -107,8 +110,11 @@ def exhausted(de_state):
 
 
 @kernel
-def finish_generation(de_state, select):
-    """Select and begin the next generation; after a new population only the latter. `select` is an address."""
+def finish_generation(de_state, select, update_level):
+    """Select and begin the next generation; after a new population only the latter.
+
+    `select` and `update_level` are addresses, the latter 0 without constraints.
+    """
     counters = de_state.counters
     if counters[Counter.INITIALISED]:
         call_selection(select, (address_of_record(de_state),))
@@ -116,4 +122,6 @@ def finish_generation(de_state, select):
     else:
         counters[Counter.INITIALISED] = 1
         counters[Counter.RENUMBERED] = 0
+    if update_level:
+        call_level(update_level, (address_of_record(de_state),))
     begin_generation(de_state)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
-from deddqn._jit import copy, kernel
+from deddqn._jit import copy, fill, kernel
+from deddqn.de.cma_state import Model
 from deddqn.de.discrete import points_left
 from deddqn.de.initialization import draw_population
 from deddqn.de.population_statistics import rank_parents
-from deddqn.de.state import Counter, Model, Scalar
+from deddqn.de.state import Counter, Scalar
 from deddqn.de.success_history import reset_memory
 from deddqn.de.termination import target_reached
 
@@ -59,6 +60,7 @@ def restart_if_converged(de_state):
     draw_population(de_state)
     for i in range(counters[Counter.POPULATION]):
         de_state.fitness[i] = math.inf
+        fill(de_state.parent_pairs[i], math.inf)
     reset_memory(de_state)
     de_state.model[Model.SIGMA] = 0.0
     counters[Counter.INITIALISED] = 0
@@ -101,6 +103,7 @@ def keep_best_population(de_state):
     for k in range(counters[Counter.POPULATION]):
         de_state.best_population_fitness[k] = fitness[order[k]]
         copy(de_state.parents[order[k]], de_state.best_population[k])
+        copy(de_state.parent_pairs[order[k]], de_state.best_population_pairs[k])
 
 
 @kernel
@@ -120,5 +123,6 @@ def return_to_best_population(de_state):
         for k in range(counters[Counter.POPULATION]):
             de_state.fitness[k] = de_state.best_population_fitness[k]
             copy(de_state.best_population[k], de_state.parents[k])
+            copy(de_state.best_population_pairs[k], de_state.parent_pairs[k])
         note_new_population(de_state)
     counters[Counter.BEST_POPULATION_SIZE] = 0

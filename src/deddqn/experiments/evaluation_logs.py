@@ -21,6 +21,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from deddqn._utils.atomic import remove_leftovers
 from deddqn.experiments.plan import Job
 from deddqn.experiments.results import FAILED, Run
 from deddqn.experiments.store import ASIDE, Store
@@ -113,6 +114,7 @@ class EvaluationLogs:
     def _clear(self) -> None:
         for name in (SCRATCH, JOINING):
             shutil.rmtree(self.folder / name, ignore_errors=True)
+        remove_leftovers(self.archives, "*.zip")
 
     def logged(self) -> set[str] | None:
         """Keys of the runs that are logged in every format, None where nothing is to be logged."""

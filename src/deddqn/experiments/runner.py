@@ -13,7 +13,6 @@ from typing import Any
 from deddqn._utils.optional_imports import need
 from deddqn.experiments.evaluation_logs import EvaluationLogs, LogFormat, Recorder
 from deddqn.experiments.executors import Executor, LocalExecutor, Task
-from deddqn.experiments.lock import sole_use
 from deddqn.experiments.methods import MethodSpec, is_picklable, problems_of
 from deddqn.experiments.plan import Experiment, Job, plan_experiment
 from deddqn.experiments.results import FAILED, FLAGGED, Run
@@ -88,25 +87,23 @@ def run_experiment(
         if not isinstance(form, LogFormat):
             raise ValueError(f"logs must be formats such as deddqn.loggers.formats.IohLog(), got {form!r}")
         form.check(experiment.problems.values(), evaluation_logs.folder)
-    with _executor(experiment, workers, cluster) as executor:
-        store.create()
-        with sole_use(Path(out)), evaluation_logs.session():
-            plan = store.adopt(experiment.plan, extend=extend)
-            jobs = [job for job in plan.jobs if job.method in experiment.methods and job.problem in experiment.problems]
-            done = store.done(retry_failed=retry_failed, logged=evaluation_logs.logged())
-            todo = [job for job in jobs if job.key not in done]
-            notices = store.problems + evaluation_logs.problems
-            summary = ExperimentSummary(planned=len(jobs), skipped=len(jobs) - len(todo), notices=notices)
-            summary.resources = executor.resources
-            on_rows = on_start(summary, sum(job.budget for job in todo))
-            for rows in executor.results(list(tasks_of(experiment, todo, evaluation_logs.recorder))):
-                evaluation_logs.append(rows)
-                store.append(rows)
-                summary.add(rows, executor.resources)
-                on_rows(rows)
-            if evaluation_logs.formats:
-                finished = store.done(retry_failed=True)
-                summary.logs = evaluation_logs.join(job for job in plan.jobs if job.key in finished)
+    with _executor(experiment, workers, cluster) as executor, store.locked(), evaluation_logs.session():
+        plan = store.adopt(experiment.plan, extend=extend)
+        jobs = [job for job in plan.jobs if job.method in experiment.methods and job.problem in experiment.problems]
+        done = store.done(retry_failed=retry_failed, logged=evaluation_logs.logged())
+        todo = [job for job in jobs if job.key not in done]
+        notices = store.problems + evaluation_logs.problems
+        summary = ExperimentSummary(planned=len(jobs), skipped=len(jobs) - len(todo), notices=notices)
+        summary.resources = executor.resources
+        on_rows = on_start(summary, sum(job.budget for job in todo))
+        for rows in executor.results(list(tasks_of(experiment, todo, evaluation_logs.recorder))):
+            evaluation_logs.append(rows)
+            store.append(rows)
+            summary.add(rows, executor.resources)
+            on_rows(rows)
+        if evaluation_logs.formats:
+            finished = store.done(retry_failed=True)
+            summary.logs = evaluation_logs.join(job for job in plan.jobs if job.key in finished)
     return summary
 
 

@@ -18,7 +18,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from deddqn._utils.atomic import write_bytes
+from deddqn._utils.atomic import remove_leftovers, write_bytes
+from deddqn._utils.lock import FolderInUse, FolderLock
 from deddqn.experiments.plan import Plan
 from deddqn.experiments.results import FAILED, SCHEMA, Run, to_table
 
@@ -55,11 +56,22 @@ class Store:
         return plan
 
     def create(self) -> None:
-        """Make the folder and remove what an interrupted write left behind."""
+        """Make the folder."""
         with self.clear_errors("create"):
             self.results.mkdir(parents=True, exist_ok=True)
-            for left in self.folder.glob("**/.*.tmp"):
-                left.unlink()
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Make the folder, hold its lock, and remove what an interrupted write of an earlier holder left behind."""
+        self.create()
+        try:
+            lock = FolderLock(self.folder)
+        except FolderInUse as error:
+            raise StoreError(*error.args) from error
+        with lock:
+            remove_leftovers(self.folder, PLAN)
+            remove_leftovers(self.results, PATTERN)
+            yield
 
     def adopt(self, plan: Plan, *, extend: bool = False) -> Plan:
         """Bind the folder to `plan`, or refuse if it belongs to another one; return the plan to work on."""

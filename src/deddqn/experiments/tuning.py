@@ -19,6 +19,7 @@ import numpy as np
 
 import deddqn
 from deddqn._utils.atomic import write_text
+from deddqn._utils.lock import FolderLock
 from deddqn._utils.optional_imports import need
 from deddqn._utils.validation import check_whole_number, unknown_name
 from deddqn._utils.versions import installed
@@ -155,6 +156,11 @@ class Tuning:
         return TuningProtocol(
             runs=self.runs, budget=self.budget, seed=self.seed, threads=self.workers, remote=self.remote
         )
+
+    def locked(self) -> FolderLock:
+        """Sole use of this method's study in the folder, which is made."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        return FolderLock(self.out, f".{self.method}.lock")
 
     def fresh(self, first: int) -> TuningProtocol:
         """Runs that no trial has seen."""

@@ -31,16 +31,6 @@ def split_bounds(bounds: Any) -> tuple[np.ndarray, np.ndarray]:
     return _check_width(*check_bounds(pairs[:, 0], pairs[:, 1]))
 
 
-def problem_of(bounds: Any, integrality: Any) -> tuple[Problem, tuple[np.ndarray, np.ndarray]]:
-    """A problem from bounds, or the one given in their place; and the bounds as they were given."""
-    if isinstance(bounds, Problem):
-        if integrality is not None:
-            raise ValueError(f"integrality must be left out for a Problem, which has its own, got {integrality!r}")
-        return bounds, (bounds.lower, bounds.upper)
-    box = split_bounds(bounds)
-    return Problem.box(*box, integrality=integrality), box
-
-
 def _check_width(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     with np.errstate(over="ignore"):
         wide = ~np.isfinite(upper - lower)

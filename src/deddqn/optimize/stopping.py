@@ -76,5 +76,6 @@ def final_message(run: Run, stopped: dict[str, str]) -> str:
     if bad:
         parts.append(f"{bad} of {run.evaluations} evaluations gave NaN or an infinity.")
     if not np.isfinite(run.best_value):
-        parts.append("No finite value was found.")
+        constrained = run.spec.problem.constraints is not None
+        parts.append("No feasible point was found." if constrained else "No finite value was found.")
     return " ".join(parts)

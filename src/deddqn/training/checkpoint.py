@@ -8,7 +8,6 @@ newest folder of that name is whole.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Container, Mapping
@@ -19,7 +18,8 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from deddqn._utils.atomic import flush
+from deddqn._utils.atomic import remove_leftovers, replacing
+from deddqn._utils.lock import FolderLock
 
 FILE_LIMIT = 15 * 2**20  # bytes of arrays per file, so that a file with its header stays below 16 MiB
 _NAME = re.compile(r"checkpoint-(\d+)")
@@ -32,16 +32,11 @@ def save_checkpoint(folder: Path, number: int, arrays: dict[str, np.ndarray], st
         if name in arrays and not np.isfinite(arrays[name]).all():
             raise ValueError(f"{name} has weights that are not finite: they are not saved")
     target = folder / f"checkpoint-{number:08d}"
-    temporary = folder / f".{target.name}.tmp"
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(parents=True)
-    for k, bundle in enumerate(_bundles(arrays)):
-        save_file(bundle, temporary / f"arrays-{k:02d}.safetensors")
-    (temporary / "state.json").write_text(json.dumps(state))
-    for path in (*temporary.iterdir(), temporary):
-        flush(path)
-    os.rename(temporary, target)
-    flush(folder)
+    with replacing(target) as temporary:
+        temporary.mkdir(parents=True)
+        for k, bundle in enumerate(_bundles(arrays)):
+            save_file(bundle, temporary / f"arrays-{k:02d}.safetensors")
+        (temporary / "state.json").write_text(json.dumps(state))
     for old in checkpoints(folder)[:-1]:
         shutil.rmtree(old, ignore_errors=True)
     return target
@@ -62,15 +57,20 @@ def load_checkpoint(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]
     return _joined(pieces), state
 
 
-def prepare_folder(folder: Path, *, resume: bool) -> bool:
-    """Make the folder of a training; True if it resumes from a checkpoint there, which `resume` has to allow."""
+def prepare_folder(folder: Path, *, resume: bool) -> tuple[FolderLock, bool]:
+    """Make the folder of a training; return its lock, and whether it resumes from a checkpoint there.
+
+    `resume` has to allow that. What a killed training left of an unfinished checkpoint is deleted.
+    """
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"out must be a folder, got the file {str(folder)!r}")
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FolderLock(folder)
     found = bool(checkpoints(folder))
     if found and not resume:
         raise ValueError(f"{folder} holds a training already: continue with --resume, or choose another folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    return found
+    remove_leftovers(folder, "checkpoint-*", folders=True)
+    return lock, found
 
 
 def check_same(folder: Path, settings: Mapping[str, Any], saved: Mapping[str, Any], may_change: Container[str]) -> None:

@@ -38,6 +38,7 @@ class TrainingResult:
     cycles: int
     best_cycle: int
     best_return: float
+    total_return: float
     best_rank: float | None
     folder: Path
 
@@ -65,8 +66,17 @@ class Trainer:
         actors: Callable[..., RolloutSource] = Actors,
     ) -> None:
         self.config, self.out = config, Path(out)
-        found = prepare_folder(self.out, resume=resume)
-        self.problems = list(problems) if problems is not None else config.training_problems()
+        self._lock, found = prepare_folder(self.out, resume=resume)
+        try:
+            self.problems = list(problems) if problems is not None else config.training_problems()
+            self._begin(actors, found, quiet)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _begin(self, actors: Callable[..., RolloutSource], found: bool, quiet: bool) -> None:
+        """Build everything, and take what a checkpoint has if one was `found`."""
+        config = self.config
         self.portfolio = config.operators()
         threads = config.threads or None
         settings: dict[str, Any] = {"portfolio": self.portfolio, "seed": config.seed, "threads": threads}
@@ -104,8 +114,15 @@ class Trainer:
                 self._write_results()
         finally:
             self.actors.close()
-            self.log.close()
+            self.close()
         return self.result
+
+    def close(self) -> None:
+        """Close the log and leave the folder to others; `run` does so at its end."""
+        try:
+            self.log.close()
+        finally:
+            self._lock.release()
 
     def train_on(self, rollout: Rollout) -> None:
         """Algorithm 1 lines 15-23 for one rollout: store it, learn from the buffer, and give the actors new weights."""
@@ -278,8 +295,9 @@ class Trainer:
             "best_cycle": self.cycle_returns.best_cycle,
             "best_return": self.cycle_returns.best,
         }
-        for name, layers in self.kept.items():
-            provenance = provenance_of(self.config, self.problems, kept=name, rank_score=self.best_rank, **summary)
+        scores = {"ranked": {"rank_score": self.best_rank}, "greedy": {"greedy_return": self.best_greedy}}
+        for name, layers in self.kept.items():  # a score belongs to the weights that it was measured with
+            provenance = provenance_of(self.config, self.problems, kept=name, **scores.get(name, {}), **summary)
             path = self.out / f"{name}.safetensors"
             save_policy(path, *zip(*layers, strict=True), name=name, provenance=provenance, **self._made_for)
         result = {key: value for key, value in asdict(self.result).items() if key != "folder"}
@@ -295,6 +313,7 @@ class Trainer:
             cycles=self.cycle_returns.finished,
             best_cycle=self.cycle_returns.best_cycle,
             best_return=self.cycle_returns.best,
+            total_return=self.cycle_returns.total,
             best_rank=self.best_rank,
             folder=self.out,
         )

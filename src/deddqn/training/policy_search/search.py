@@ -168,9 +168,18 @@ class PolicySearch:
         quiet: bool = False,
     ) -> None:
         self.config, self.out = config, Path(out)
-        found = prepare_folder(self.out, resume=resume)
-        named = [get(name) for name in config.problems] if config.problems else suite(config.suite)
-        self.problems = list(problems) if problems is not None else named
+        self._lock, found = prepare_folder(self.out, resume=resume)
+        try:
+            named = [get(name) for name in config.problems] if config.problems else suite(config.suite)
+            self.problems = list(problems) if problems is not None else named
+            self._begin(found, quiet)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _begin(self, found: bool, quiet: bool) -> None:
+        """Build everything, and take what a checkpoint has if one was `found`."""
+        config = self.config
         self.portfolio = config.operators()
         self.cma = CMAES(self._first_mean(), config.sigma, config.offspring, config.seed)
         self.first = self.cma.mean.copy()
@@ -237,16 +246,25 @@ class PolicySearch:
 
     def run(self) -> float:
         """Search until done, stopped or out of time; return the best validated rank score."""
-        if not self.references.size:
-            self.references = self._run_references()
-        while not self.done and not self.out_of_time:
-            self.generation()
-            if self.cma.generation % self.config.evaluate_every == 0 or self.done:
-                self.validate()
-            if self.done or self.out_of_time or time.monotonic() - self._saved_at > self.config.checkpoint_seconds:
-                self.save()
-        self.log.close()
+        try:
+            if not self.references.size:
+                self.references = self._run_references()
+            while not self.done and not self.out_of_time:
+                self.generation()
+                if self.cma.generation % self.config.evaluate_every == 0 or self.done:
+                    self.validate()
+                if self.done or self.out_of_time or time.monotonic() - self._saved_at > self.config.checkpoint_seconds:
+                    self.save()
+        finally:
+            self.close()
         return self.best_score
+
+    def close(self) -> None:
+        """Close the log and leave the folder to others; `run` does so at its end."""
+        try:
+            self.log.close()
+        finally:
+            self._lock.release()
 
     def _run_references(self) -> np.ndarray:
         """(problems, runs): the final errors that runs are ranked among."""
