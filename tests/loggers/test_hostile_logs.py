@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 import zipfile
 from pathlib import Path
@@ -20,11 +21,16 @@ from tests.experiments.methods_for_tests import RandomSearch
 SMALL = {"methods": ["de1"], "problems": ["bbob:f1/i1/d2"], "runs": 2, "budget": 200}
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    target = tmp_path / "deep" / "experiment"
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("made") / "experiment"
     compare(**SMALL, out=target, logs=[IohLog()], workers=1)
     return target
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(made, tmp_path / "deep" / "experiment")
 
 
 def everything(folder: Path) -> set[Path]:
@@ -33,7 +39,16 @@ def everything(folder: Path) -> set[Path]:
 
 @pytest.mark.parametrize(
     "name",
-    ["KEY/../../../../x", "KEY//tmp/deddqn-x", "KEY/a/../../../x", "../x", "KEY/C:\\x", "KEY/..\\..\\x", "KEY/\x00x", "x"],
+    [
+        "KEY/../../../../x",
+        "KEY//tmp/deddqn-x",
+        "KEY/a/../../../x",
+        "../x",
+        "KEY/C:\\x",
+        "KEY/..\\..\\x",
+        "KEY/\x00x",
+        "x",
+    ],
 )
 def test_members_of_logs_cannot_leave_their_folder(folder: Path, tmp_path: Path, name: str) -> None:
     archive = next((folder / "logs" / "runs").glob("ioh-*.zip"))
@@ -41,11 +56,9 @@ def test_members_of_logs_cannot_leave_their_folder(folder: Path, tmp_path: Path,
     with zipfile.ZipFile(archive, "a") as file:
         file.writestr(name.replace("KEY", key), "harm")
     before = everything(tmp_path)
-    found = compare(**SMALL, out=folder, logs=[IohLog()], workers=1)
+    compare(**SMALL, out=folder, logs=[IohLog()], workers=1)
     assert everything(tmp_path) == before and not Path("/tmp/deddqn-x").exists()
-    assert any("set aside" in problem for problem in found.notices if "ioh-" in problem) if hasattr(
-        found, "notices"
-    ) else (archive.with_name(archive.name + ".corrupt")).exists()
+    assert archive.with_name(archive.name + ".corrupt").exists()
 
 
 def test_links_in_logs_are_refused(folder: Path, tmp_path: Path) -> None:
@@ -98,7 +111,7 @@ def test_quotes_in_names_do_not_break_logs(tmp_path: Path) -> None:
     compare(**options)  # joined again from what is stored
 
 
-@pytest.mark.parametrize("name", ["a\nb", "a\x00b", "\x1b[2J", "", "x" * 300, 5, None])
+@pytest.mark.parametrize("name", ["a\nb", "a\x00b", "\x1b[2J", "", "x" * 1001, 5, None])
 def test_names_that_cannot_be_written_are_refused(tmp_path: Path, name: object) -> None:
     method = RandomSearch()
     method.name = name  # type: ignore[assignment]

@@ -52,7 +52,7 @@ def suggests_keywords(function: Callable[P, R]) -> Callable[P, R]:
     return checked
 
 
-LONGEST_NAME = 200
+LONGEST_NAME = 1000
 
 
 def check_name(argument: str, value: object) -> str:
