@@ -48,7 +48,7 @@ def box(x: Any) -> float:
         (["tune", "pm-adapss", "--runs", "0"], "runs must be at least 1, got 0"),
         ([*TRAIN, "--preset", "sofmax"], "did you mean 'softmax'?"),
         ([*TRAIN, "--config", "no.json"], "there is no settings file no.json"),
-        ([*TRAIN, "--config", "text"], "text is not JSON"),
+        ([*TRAIN, "--config", "text"], "text is not a settings file"),
         ([*TRAIN, "--out", "text"], "out must be a folder, got the file 'text'"),
     ],
 )

@@ -138,7 +138,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def checksum(content: Any, *parts: bytes) -> str:
+def checksum(content: Any, *parts: bytes | memoryview) -> str:
     """The checksum of a JSON value, in any order of its keys, and of further bytes: against accidents, not forgery."""
     total = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
     for part in parts:

@@ -56,10 +56,11 @@ def refusing(path: str | os.PathLike[str], what: str, kind: type[ValueError] = V
 def read_limited(path: str | os.PathLike[str], limit: int) -> bytes:
     """The content of a plain file of at most `limit` bytes; pipes and devices, which may never end, are refused."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-    handle = os.open(path, flags)
-    with open(handle, "rb") as file:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ValueError("it is not a plain file")
+    with open(os.open(path, flags), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):  # it was exchanged in the meantime
             raise ValueError("it is not a plain file")
         if status.st_size > limit:
             raise ValueError(f"it has {status.st_size:,} bytes, more than the {limit:,} allowed")
@@ -146,8 +147,25 @@ def read_tensors(content: bytes, kinds: Container[str] = ()) -> tuple[dict[str, 
     return tensors, metadata
 
 
-def array_parts(arrays: Mapping[str, np.ndarray]) -> Iterator[bytes]:
+def array_parts(arrays: Mapping[str, np.ndarray]) -> Iterator[bytes | memoryview]:
     """Named arrays as the bytes that a checksum is made of."""
     for name in sorted(arrays):
         yield f"{name} {arrays[name].dtype.str} {arrays[name].shape}".encode()
-        yield np.ascontiguousarray(arrays[name]).tobytes()
+        yield np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8).data
+
+
+def check_arrays(arrays: Mapping[str, np.ndarray], wanted: Mapping[str, tuple[str, tuple[int, ...]]]) -> None:
+    """Refuse arrays (ValueError) unless they are those `wanted`: name -> kind of their numbers as in NumPy, shape."""
+    for name in sorted(arrays.keys() | wanted.keys()):
+        if name not in arrays or name not in wanted:
+            raise ValueError(f"the array {name[:80]!r} is {'missing' if name in wanted else 'not one of them'}")
+        found = arrays[name].dtype.kind, arrays[name].shape
+        if found != wanted[name]:
+            raise ValueError(f"{name} must be of kind and shape {wanted[name]}, got {found}")
+        if found[0] == "f" and np.isnan(arrays[name]).any():
+            raise ValueError(f"{name} must not hold NaN")
+
+
+def forms_of(arrays: Mapping[str, np.ndarray]) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Kinds and shapes of arrays, for `check_arrays`."""
+    return {name: (array.dtype.kind, array.shape) for name, array in arrays.items()}

@@ -66,7 +66,7 @@ class Evaluator:
         rule = f"a vectorized fun must return {len(points)} numbers for x of shape {points.T.shape}"
         try:
             found = np.asarray(given)
-            found = found.astype(np.float64) if found.dtype.kind in "biuf" else np.asarray(list(map(float, found)))
+            found = found.astype(np.float64) if found.dtype.kind in "biuf" else np.array([as_value(v) for v in found])
         except (TypeError, ValueError):
             raise ValueError(f"{rule}, got {given!r}") from None
         if found.shape != (len(points),):
