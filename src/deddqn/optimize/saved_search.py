@@ -52,7 +52,14 @@ WHAT = "a whole saved search"
 OPERATORS = [[(str, float)]]
 DESCRIPTION = {
     "format": Exactly(FORMAT),
-    "problem": {"name": str, "bounds": [[float]], "noisy": bool, "work_size": int, "registered": bool},
+    "problem": {
+        "name": str,
+        "bounds": [[float]],
+        "integrality": [int],
+        "noisy": bool,
+        "work_size": int,
+        "registered": bool,
+    },
     "policy": (
         {"digest": str},  # an object of the user's, given again when the file is read
         {"name": str, "digest": str},
@@ -72,6 +79,7 @@ DESCRIPTION = {
     "repeat": int,
     "limits": {"maxiter": (int, None), "ftarget": (float, None), "tol": float, "atol": float},
     "asked": [int],
+    "label": str,
     "has_history": bool,
 }
 """The form of the description."""
@@ -122,6 +130,7 @@ def _problem_reference(run: Run) -> dict[str, Any]:
         "bounds": problem.bounds.tolist(),
         "noisy": noisy,
         "work_size": int(run.core.work.size),
+        "integrality": problem.integrality.tolist(),
         "registered": known is not None and known.objective.kernel is problem.objective.kernel,
     }
 
@@ -142,7 +151,8 @@ def _problem_of(saved: dict[str, Any], largest: int) -> Problem:
         if not np.array_equal(problem.bounds, bounds):
             raise ValueError(f"bounds must be those of {problem.name}")
         return problem
-    box = Problem.box(bounds[:, 0], bounds[:, 1], name=check_name("name of the problem", saved["name"]))
+    name, integrality = check_name("name of the problem", saved["name"]), saved["integrality"]
+    box = Problem.box(bounds[:, 0], bounds[:, 1], name=name, integrality=integrality)
     box.objective = Objective(box.objective.kernel, work_size=saved["work_size"])
     return box
 
