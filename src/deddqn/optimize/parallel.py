@@ -13,6 +13,7 @@ import numpy as np
 from deddqn.optimize.arguments import whole_number
 from deddqn.optimize.worker_pool import Evaluated, WorkerPool
 from deddqn.problems.constraints import ConstrainedFunction, as_outcome
+from deddqn.problems.python_callback import as_value
 
 TASK_SECONDS = 0.005  # cheap points travel to the workers in bundles that take about so long
 TASKS_PER_WORKER = 4  # ... but never so large that workers wait for the last one
