@@ -11,7 +11,8 @@ import numpy as np
 
 from deddqn._jit import is_jitted
 from deddqn.de.config import SMALLEST_POPULATION
-from deddqn.de.state import Counter, End
+from deddqn.de.constraint_state import Pair
+from deddqn.de.state import Counter, End, Scalar
 from deddqn.optimize.arguments import choose_policy, number, population_of, split_bounds, whole_number
 from deddqn.optimize.classical import TrialMaker, classical_search
 from deddqn.optimize.constraint_arguments import constraints_of
@@ -65,6 +66,7 @@ class ScipySearch:
         self.constraints = constraints_of(constraints, 0.0, self.bounds, vectorized=vectorized, strict=True)
         self.feasible_evaluations = self.seen = 0
         self.tol, self.atol = number("tol", tol, 0.0), number("atol", atol, 0.0)
+        self.to_the_end = named is None and self.tol == self.atol == 0.0
         self.asked_to_stop = False
         size = self._size(whole_number("popsize", popsize, 1), init)
         self.size, self.iterations = size, 0
@@ -124,12 +126,11 @@ class ScipySearch:
         converged. With them its plan is the same for every `maxiter`, so that a search that is stopped earlier is the
         beginning of a longer one, as in scipy.
         """
-        to_the_end = self.tol == 0.0 and self.atol == 0.0
-        planned = self.budget if to_the_end else PLANNED_ITERATIONS * self.size
+        planned = self.budget if self.to_the_end else PLANNED_ITERATIONS * self.size
         policy, _ = choose_policy(None, None, None, None)
         most = population_of(None, "uniform", policy, planned)
         settings = {"maxfun": planned, "population_size": max(min(self.size, most), SMALLEST_POPULATION)}
-        return settings if to_the_end else {**settings, "restart_tolerance": 0.0}
+        return settings if self.to_the_end else {**settings, "restart_tolerance": 0.0}
 
     def _go_on(self) -> None:
         """Continue with the last population when the plan is used up, and scipy's evaluations are not."""
@@ -143,7 +144,7 @@ class ScipySearch:
     def solve(self, callback: Callable[..., Any] | None, disp: bool, polish: Any) -> OptimizeResult:
         """Search, polish, and describe what was found."""
 
-        def watch(intermediate_result: OptimizeResult) -> bool:
+        def watch(x: np.ndarray, convergence: float) -> bool:
             self._count_calls()
             self._go_on()
             if not self._ends_iteration():
@@ -237,13 +238,17 @@ class ScipySearch:
 
     def _converged(self) -> bool:
         """scipy's criterion for stopping; or all points are the same, as far as scipy, with its unit box, can tell."""
-        found = self.optimizer.result
-        energies, width = found.population_energies, self.bounds[1] - self.bounds[0]
-        if np.isinf(energies).any() or (self.tol == 0.0 and self.atol == 0.0):
+        run = self.optimizer._run
+        if self.to_the_end or run.generation == 0 or not np.isfinite(run.fitness).all():
             return False
-        if np.std(energies) <= self.atol + self.tol * np.abs(np.mean(energies)):
+        population, scalars = run.population, run.de_state.scalars
+        if np.any(run.de_state.parent_pairs[: len(population), Pair.VIOLATION :] > 0.0):
+            return False
+        if scalars[Scalar.DEVIATION] <= self.atol + self.tol * abs(scalars[Scalar.MEAN]):
             return True
-        return bool(np.all(np.ptp(found.population, axis=0) <= np.finfo(np.float64).eps * width))
+        least = np.finfo(np.float64).eps * (self.bounds[1] - self.bounds[0])
+        two_agree = np.all(np.abs(population[0] - population[-1]) <= least)  # else there is no need to look at all
+        return bool(two_agree and np.all(np.ptp(population, axis=0) <= least))
 
 
 def _integral(integrality: Any, dimension: int) -> np.ndarray:
