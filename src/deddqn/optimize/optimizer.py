@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable
 from dataclasses import asdict
@@ -27,6 +26,7 @@ from deddqn.optimize.arguments import (
     root_seed,
     whole_number,
 )
+from deddqn.optimize.callbacks import asks_to_stop
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of
 from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
@@ -34,7 +34,7 @@ from deddqn.optimize.progress import check_progress, display, top_shares
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
 from deddqn.optimize.space import Space
-from deddqn.optimize.space_search import encoded_arguments, of_point, told_rows
+from deddqn.optimize.space_search import decoded, encoded_arguments, of_point, told_rows
 from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_message, reasons_to_stop
 from deddqn.policies.policy import Policy
 from deddqn.problems.integrality import on_lattice
@@ -92,8 +92,8 @@ class Optimizer:
         constraints: Any = None,
         constraint_tolerance: float = EQUALITY_TOLERANCE,
     ) -> None:
-        given_points = {"bounds": bounds, "integrality": integrality, "constraints": constraints, "x0": x0, "init": init}
-        bounds, integrality, constraints, x0, init = encoded_arguments(space, given_points).values()
+        in_space = {"bounds": bounds, "integrality": integrality, "constraints": constraints, "x0": x0, "init": init}
+        bounds, integrality, constraints, x0, init = encoded_arguments(space, in_space).values()
         problem, box = problem_of(bounds, constraints, constraint_tolerance, integrality)
         chosen, operators = choose_policy(policy, portfolio, scale, crossover)
         evaluations = whole_number("maxfun", maxfun, 1)
@@ -182,7 +182,9 @@ class Optimizer:
         With `n` at most so many. Points that were handed out are not handed out again until they are told. With a
         space they are a list of dictionaries.
         """
-        wanted = None if n is None else whole_number("n", n, 1)
+        return decoded(self.space, self._ask(None if n is None else whole_number("n", n, 1)))
+
+    def _ask(self, wanted: int | None) -> np.ndarray:
         self._reasons.clear()
         first, last = self._run.ask()
         waiting = [i for i in range(first, last) if i not in self._handed and not self._run.told[i]]
@@ -191,8 +193,7 @@ class Optimizer:
         chosen = waiting[:wanted]
         self._handed.update(chosen)
         self._asked.update(chosen)
-        points = self._run.points[chosen]
-        return points if self.space is None else [self.space.decode(point) for point in points]
+        return self._run.points[chosen]
 
     def tell(self, points: Any, values: Any, constraints: Any = None) -> None:
         """Enter the values of asked points, in any order and in parts.
@@ -200,7 +201,7 @@ class Optimizer:
         With constraints also the constraint values (k, m), those of all constraints side by side; they may be left out
         where all constraints have functions, which are then called.
         """
-        given = told_rows(self.space, points, self._run.points[sorted(self._asked)])
+        given = told_rows(self.space, points, self._run.points[sorted(self._asked | self._handed)])
         rows = np.atleast_2d(floats("points", given, "points that ask gave, (D,) or (k, D)"))
         told = np.atleast_1d(floats("values", values, "one number per point"))
         if told.shape != (len(rows),):
@@ -295,7 +296,14 @@ class Optimizer:
         if callback is not None and not callable(callback):
             raise ValueError(f"callback must be callable, got {callback!r}")
         seconds = None if maxtime is None else number("maxtime", maxtime, 0.0)
-        drive = Drive(self._run, of_point(self.space, fun, vectorized), args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
+        drive = Drive(
+            self._run,
+            of_point(self.space, fun, vectorized),
+            args=args,
+            vectorized=vectorized,
+            workers=workers,
+            maxtime=seconds,
+        )
         self._reasons.clear()
         try:
             with drive, display(shown, self._run, drive.deadline, alone=drive.alone) as bar:
@@ -307,7 +315,7 @@ class Optimizer:
                     bar.note()
                     if show:
                         print(self._line())
-                    if callback is not None and self._asked_to_stop(callback):
+                    if callback is not None and asks_to_stop(callback, self):
                         self._reasons.add("callback")
         except KeyboardInterrupt:
             if not show:
@@ -318,19 +326,6 @@ class Optimizer:
         if show:
             print(result.message)
         return result
-
-    def _asked_to_stop(self, callback: Callable[..., Any]) -> bool:
-        """Call a callback of either scipy style after a generation."""
-        try:
-            names = set(inspect.signature(callback).parameters)
-        except (TypeError, ValueError):
-            names = set()
-        try:
-            if names == {"intermediate_result"}:
-                return bool(callback(intermediate_result=self.result))
-            return bool(callback(self._run.de_state.best_point.copy(), convergence=self.convergence))
-        except StopIteration:
-            return True
 
     def _line(self) -> str:
         run, shares = self._run, top_shares(self._run)

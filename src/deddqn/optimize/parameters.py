@@ -98,9 +98,9 @@ class Float(Parameter):
     def __post_init__(self) -> None:
         object.__setattr__(self, "low", finite("low", self.low))
         object.__setattr__(self, "high", finite("high", self.high))
-        _check_range(self.low, self.high, self.log, self.step)
         if self.step is not None:
             object.__setattr__(self, "step", finite("step", self.step))
+        _check_range(self.low, self.high, self.log, self.step)
         if not math.isfinite(self.high - self.low):
             raise ValueError(f"low and high must be a finite distance apart, got {self.low} and {self.high}")
         self._check_when(self.when)
@@ -138,7 +138,9 @@ class Float(Parameter):
 
     def _at(self, steps: int) -> float:
         assert self.step is not None
-        return min(self.low + steps * self.step, self.high)
+        return min(
+            max(float(f"{self.low + steps * self.step:.15g}"), self.low), self.high
+        )  # 0.3, not 0.30000000000000004
 
     def described(self) -> dict[str, Any]:
         values = {"type": self.kind, "low": self.low, "high": self.high}
@@ -200,15 +202,15 @@ class Int(Parameter):
         return _with_options(values, log=self.log, step=self.step, when=self.when)
 
 
-def _check_range(low: float, high: float, log: Any, step: Any) -> None:
+def _check_range(low: float, high: float, log: Any, step: float | None) -> None:
     if not low <= high:
         raise ValueError(f"low must be at most high, got {low} and {high}")
     if not isinstance(log, bool):
         raise ValueError(f"log must be True or False, got {log!r}")
     if log and not low > 0:
         raise ValueError(f"low must be above 0 with log, got {low}")
-    if step is not None and (log or isinstance(step, bool) or not isinstance(step, Real) or not step > 0):
-        raise ValueError(f"step must be a number above 0, and left out with log, got {step!r}")
+    if step is not None and (log or not step > 0):
+        raise ValueError(f"step must be above 0, and left out with log, got {step!r}")
 
 
 @dataclass(frozen=True)
@@ -266,7 +268,9 @@ def _plain(value: Any) -> Value:
         value = value.item()
     if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    raise ValueError(f"choices must be strings, finite numbers, True, False or None (or names of what they stand for), got {value!r}")
+    raise ValueError(
+        f"choices must be strings, finite numbers, True, False or None (or names of what they stand for), got {value!r}"
+    )
 
 
 def _identity(value: Value) -> tuple[bool, Value]:

@@ -161,7 +161,9 @@ def _listed(wanted: Any) -> Sequence[Any]:
 def _check_condition(parameter: Parameter, earlier: Mapping[str, Parameter]) -> None:
     for name, wanted in (getattr(parameter, "when", None) or {}).items():
         if name not in earlier:
-            raise ValueError(f"when must name parameters that come before; {suggestion(str(name), earlier)}got {name!r}")
+            raise ValueError(
+                f"when must name parameters that come before; {suggestion(str(name), earlier)}got {name!r}"
+            )
         if isinstance(earlier[name], Float):
             raise ValueError(f"when must name parameters that are no Float, got {name!r}")
         for value in _listed(wanted):

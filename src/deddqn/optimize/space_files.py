@@ -45,7 +45,7 @@ def _key(name: str) -> str:
 
 def _string(text: str) -> str:
     """JSON's strings are TOML's, but for one character that TOML wants escaped."""
-    return json.dumps(text, ensure_ascii=True).replace("\x7f", "\\u007f")
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _toml(value: Any, name: str) -> str:

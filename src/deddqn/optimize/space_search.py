@@ -75,6 +75,11 @@ def _encoded_constraint(space: Space, constraint: Any) -> Any:
     return NonlinearConstraint(OfParams(space, constraint.fun), constraint.lb, constraint.ub)
 
 
+def decoded(space: Space | None, points: np.ndarray) -> Any:
+    """Points as they are handed out: dictionaries where there is a space."""
+    return points if space is None else [space.decode(point) for point in points]
+
+
 def told_rows(space: Space | None, told: Any, asked: np.ndarray) -> Any:
     """Told points in terms of coordinates: those of the asked points with the same parameters, else encoded ones."""
     if space is None:

@@ -29,7 +29,9 @@ def check_integrality(integrality: Any, dimension: int) -> np.ndarray:
     rule = "one of 0 (continuous), 1 (integer), 2 (categorical) and 3 (logarithm of an integer)"
     given = np.asarray(integrality)
     if given.dtype.kind not in "biuf" or given.shape not in ((), (1,), (dimension,)):
-        raise ValueError(f"integrality must be {rule}, for all {dimension} coordinates or for each, got {integrality!r}")
+        raise ValueError(
+            f"integrality must be {rule}, for all {dimension} coordinates or for each, got {integrality!r}"
+        )
     if not np.isin(given, list(Integrality)).all():
         raise ValueError(f"integrality must be {rule}, got {integrality!r}")
     return np.broadcast_to(given.astype(np.int64), (dimension,)).copy()
@@ -79,9 +81,7 @@ def lattice_points(lower: np.ndarray, upper: np.ndarray, integrality: np.ndarray
         return float(np.prod(high - low + 1.0))
 
 
-def outer_bounds(
-    lower: np.ndarray, upper: np.ndarray, integrality: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def outer_bounds(lower: np.ndarray, upper: np.ndarray, integrality: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The bounds half an integer further out: what is rounded to the outermost integers lies on both sides of them."""
     half = 0.5 * (integrality != Integrality.CONTINUOUS)
     low, high = _integers(lower, integrality) - half, _integers(upper, integrality) + half
