@@ -257,6 +257,7 @@ def _write_constraints(spec: RunSpec, de_state: Record) -> None:
     de_state.constraint_lower[:], de_state.constraint_upper[:] = constraints.lower, constraints.upper
     de_state.constraint_tolerance[:] = constraints.tolerance
     de_state.constraint_scale[:] = 1.0
+    de_state.counters[Counter.STRICT] = constraints.strict
     de_state.parent_pairs[:] = np.inf
     scalars[Scalar.FIRST_LEVEL], scalars[Scalar.BEST_VALUE], scalars[Scalar.SPREAD] = np.nan, np.inf, 1.0
 
