@@ -35,13 +35,15 @@ def good() -> None:
     optimizer = deddqn.Optimizer([(-5, 5)] * 3, maxfun=300)
     assert_type(optimizer.result, Result)
     assert_type(optimizer.optimize(cost), Result)
-    deddqn.differential_evolution(cost, [(-5, 5)] * 3, strategy="best1exp", init="halton", updating="deferred")
+    scipys = deddqn.differential_evolution(cost, [(-5, 5)] * 3, strategy="best1exp", init="halton", updating="deferred")
+    assert_type(scipys.fun, float)
+    assert_type(scipys.jac, NDArray[np.float64])
 
 
 def bad() -> None:
     """Calls that are wrong."""
     deddqn.minimize(cost, 3)  # type: ignore[arg-type]
-    deddqn.minimize(cost, [1, 2])  # type: ignore[list-item]
+    deddqn.minimize(cost, [1, 2])  # type: ignore[arg-type]
     deddqn.minimize(3, [(0, 1)])  # type: ignore[arg-type]
     deddqn.minimize(cost, [(0, 1)], repair="wrap")  # type: ignore[arg-type]
     deddqn.minimize(cost, [(0, 1)], updating="now")  # type: ignore[arg-type]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,28 +11,37 @@ from deddqn._utils.validation import suggests_keywords
 from deddqn.optimize.arguments import choose_policy, flag, population_of, split_bounds, whole_number
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints_of, problem_of
 from deddqn.optimize.optimizer import Optimizer
+from deddqn.optimize.option_types import (
+    BoundsLike,
+    InitLike,
+    IntegralityLike,
+    PointLike,
+    PolicyLike,
+    PortfolioLike,
+    Repair,
+    Seed,
+    Updating,
+    WorkersLike,
+)
 from deddqn.optimize.parallel import is_parallel
 from deddqn.optimize.polish import Polish, polishing_bounds, polishing_share
+from deddqn.optimize.result import Result
 from deddqn.optimize.space import Space
 from deddqn.optimize.space_search import encoded_arguments, of_point
-from deddqn.policies.policy import Policy
 from deddqn.problems.constraints import Constraints
 from deddqn.problems.problem import Problem
 from deddqn.problems.python_callback import as_value
-
-if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult
 
 
 @suggests_keywords
 def minimize(
     fun: Callable[..., Any] | Problem,
-    bounds: Any = None,
+    bounds: BoundsLike | None = None,
     *,
     space: Space | None = None,
     args: tuple[Any, ...] = (),
-    policy: str | os.PathLike[str] | Policy | None = None,
-    portfolio: Any = None,
+    policy: PolicyLike | None = None,
+    portfolio: PortfolioLike | None = None,
     maxfun: int = 10_000,
     maxiter: int | None = None,
     maxtime: float | None = None,
@@ -44,26 +52,26 @@ def minimize(
     final_population: int | None = None,
     scale: float | None = None,
     crossover: float | None = None,
-    repair: str | None = None,
-    updating: str | None = None,
+    repair: Repair | None = None,
+    updating: Updating | None = None,
     restart_tolerance: float | None = None,
     restart_final_fraction: float | None = None,
     n_candidates: int | None = None,
-    integrality: Any = None,
+    integrality: IntegralityLike | None = None,
     vectorized: bool = False,
-    workers: Any = 1,
-    x0: Any = None,
-    init: Any = "uniform",
-    rng: Any = None,
-    seed: Any = None,
+    workers: WorkersLike = 1,
+    x0: PointLike | Mapping[str, Any] | None = None,
+    init: InitLike = "uniform",
+    rng: Seed | None = None,
+    seed: Seed | None = None,
     callback: Callable[..., Any] | None = None,
     history: bool = False,
     polish: bool = False,
     disp: bool = False,
     constraints: Any = None,
     constraint_tolerance: float = EQUALITY_TOLERANCE,
-    progress: bool | str = False,
-) -> OptimizeResult:
+    progress: bool | Literal["always"] = False,
+) -> Result:
     """Minimise a black-box function over a box with Differential Evolution, its operators chosen by a policy.
 
     Parameters
@@ -126,7 +134,7 @@ def minimize(
     >>> bool(result.fun < 1e-3)
     True
     """
-    box = bounds
+    box: BoundsLike | Problem | None = bounds
     if isinstance(fun, Problem):
         if bounds is not None:
             raise ValueError(f"bounds must be left out when fun is a Problem, which has its own, got {bounds!r}")

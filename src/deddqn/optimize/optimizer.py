@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,6 +30,18 @@ from deddqn.optimize.callbacks import asks_to_stop
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of
 from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
+from deddqn.optimize.option_types import (
+    BoundsLike,
+    InitLike,
+    IntegralityLike,
+    PointLike,
+    PolicyLike,
+    PortfolioLike,
+    Repair,
+    Seed,
+    Updating,
+    WorkersLike,
+)
 from deddqn.optimize.progress import check_progress, display, top_shares
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
@@ -39,9 +51,6 @@ from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_messag
 from deddqn.policies.policy import Policy
 from deddqn.problems.integrality import on_lattice
 from deddqn.problems.problem import Problem
-
-if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult
 
 
 class Optimizer:
@@ -64,11 +73,11 @@ class Optimizer:
     @suggests_keywords
     def __init__(
         self,
-        bounds: Any = None,
+        bounds: BoundsLike | Problem | None = None,
         *,
         space: Space | None = None,
-        policy: str | os.PathLike[str] | Policy | None = None,
-        portfolio: Any = None,
+        policy: PolicyLike | None = None,
+        portfolio: PortfolioLike | None = None,
         maxfun: int = 10_000,
         maxiter: int | None = None,
         ftarget: float | None = None,
@@ -78,16 +87,16 @@ class Optimizer:
         final_population: int | None = None,
         scale: float | None = None,
         crossover: float | None = None,
-        repair: str | None = None,
-        updating: str = "sequential",
+        repair: Repair | None = None,
+        updating: Updating = "sequential",
         restart_tolerance: float | None = None,
         restart_final_fraction: float | None = None,
         n_candidates: int | None = None,
-        integrality: Any = None,
-        x0: Any = None,
-        init: Any = "uniform",
-        rng: Any = None,
-        seed: Any = None,
+        integrality: IntegralityLike | None = None,
+        x0: PointLike | Mapping[str, Any] | None = None,
+        init: InitLike = "uniform",
+        rng: Seed | None = None,
+        seed: Seed | None = None,
         history: bool = False,
         constraints: Any = None,
         constraint_tolerance: float = EQUALITY_TOLERANCE,
@@ -249,7 +258,7 @@ class Optimizer:
         return convergence(self._run, self._limits)
 
     @property
-    def result(self) -> OptimizeResult:
+    def result(self) -> Result:
         """What is known now, as scipy's `OptimizeResult`."""
         de_state = self._run.de_state
         stopped = self.stop()
@@ -283,12 +292,12 @@ class Optimizer:
         *,
         args: tuple[Any, ...] = (),
         vectorized: bool = False,
-        workers: Any = 1,
+        workers: WorkersLike = 1,
         callback: Callable[..., Any] | None = None,
         maxtime: float | None = None,
         disp: bool = False,
-        progress: bool | str = False,
-    ) -> OptimizeResult:
+        progress: bool | Literal["always"] = False,
+    ) -> Result:
         """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`."""
         show, shown = flag("disp", disp), check_progress(progress)
         if callback is not None and not callable(callback):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -17,9 +17,9 @@ class Limits(Protocol):
     """scipy's ``Bounds``, or anything with its limits."""
 
     @property
-    def lb(self) -> Any: ...  # noqa: D102
+    def lb(self) -> Any: ...
     @property
-    def ub(self) -> Any: ...  # noqa: D102
+    def ub(self) -> Any: ...
 
 
 Numbers = NDArray[np.floating[Any]] | NDArray[np.integer[Any]]
@@ -27,11 +27,14 @@ BoundsLike = Sequence[Sequence[float]] | Sequence[Numbers] | Numbers | Limits
 """(lower, upper) pairs, or scipy's ``Bounds``."""
 
 PointLike = Sequence[float] | Numbers
-InitLike = Literal["uniform", "latinhypercube", "sobol", "halton"] | Sequence[PointLike] | Numbers
+InitName = Literal["uniform", "latinhypercube", "sobol", "halton"]
+InitLike = InitName | Sequence[PointLike] | Sequence[Mapping[str, Any]] | Numbers
 ScipyInitLike = Literal["latinhypercube", "sobol", "halton", "random"] | Sequence[PointLike] | Numbers
 PolicyLike = str | os.PathLike[str] | Policy
 PortfolioLike = Literal["paper", "extended"] | Iterable[Operator | str | OperatorValues]
 Repair = Literal["clip", "reflect", "midpoint", "random"]
+Updating = Literal["sequential", "deferred", "immediate"]
+IntegralityLike = int | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_]
 MapLike = Callable[..., Iterable[Any]]
 WorkersLike = int | MapLike
 Seed = int | np.integer[Any] | np.random.Generator | np.random.SeedSequence

@@ -15,12 +15,10 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-class Result(dict[str, Any]):
-    """A dictionary whose keys are attributes, as scipy's `OptimizeResult`.
+class ScipyResult(dict[str, Any]):
+    """What type checkers may know about scipy's `OptimizeResult` of `differential_evolution`.
 
-    It counts as one: ``isinstance(result, scipy.optimize.OptimizeResult)`` holds, it is shown as one, and pickles
-    and copies are made of scipy's own class. The fields are those of a search; `constr` and the next three are there if
-    it had constraints, `history` if it was asked for.
+    `jac` is there if polishing has found the point, the last three if there were constraints.
     """
 
     __slots__ = ()
@@ -33,15 +31,29 @@ class Result(dict[str, Any]):
     message: str
     population: Floats
     population_energies: Floats
+    jac: Floats
+    constr: list[Floats]
+    constr_violation: float
+    maxcv: float
+
+
+class Result(ScipyResult):
+    """A dictionary whose keys are attributes, as scipy's `OptimizeResult`.
+
+    It counts as one: ``isinstance(result, scipy.optimize.OptimizeResult)`` holds, it is shown as one, and pickles
+    and copies are made of scipy's own class. The fields are those of a search; `constr_values` are there if it had
+    constraints, `params` if it had named parameters, `history` if it was asked for.
+    """
+
+    __slots__ = ()
+
     strategies: list[str]
     strategy_counts: Integers
     non_finite: int
     policy: str
     seed: int
-    constr: list[Floats]
     constr_values: list[Floats]
-    constr_violation: float
-    maxcv: float
+    params: dict[str, Any]
     history: HistoryResult
 
     @property  # type: ignore[misc]

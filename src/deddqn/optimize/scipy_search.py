@@ -17,6 +17,7 @@ from deddqn.optimize.arguments import choose_policy, number, population_of, spli
 from deddqn.optimize.classical import TrialMaker, classical_search
 from deddqn.optimize.constraint_arguments import constraints_of
 from deddqn.optimize.optimizer import Optimizer
+from deddqn.optimize.option_types import Updating
 from deddqn.optimize.scipy_functions import MapLike, PointFunction, VectorizedFunction
 from deddqn.optimize.scipy_polish import polished
 from deddqn.problems.integrality import lattice_bounds
@@ -55,7 +56,7 @@ class ScipySearch:
         integrality: Any,
         vectorized: bool,
     ) -> None:
-        updating, vectorized = _modes(updating, workers, vectorized)
+        mode, vectorized = _modes(updating, workers, vectorized)
         self.function = _wrapped(func, args if isinstance(args, tuple) else (args,), vectorized)
         self.original = func
         self.vectorized, self.workers = vectorized, MapLike(workers) if callable(workers) else workers
@@ -73,8 +74,8 @@ class ScipySearch:
         self.maxiter = 1000 if maxiter is None else whole_number("maxiter", maxiter, 0)
         self.budget = max((self.maxiter + 1) * size, SMALLEST_POPULATION)
         settings = self._own_search() if named is None else classical_search(*named)
-        if updating == "immediate" and named is None:
-            updating = "sequential"
+        if mode == "immediate" and named is None:
+            mode = "sequential"
         self.optimizer = Optimizer(
             np.column_stack(self.bounds),
             **{
@@ -82,7 +83,7 @@ class ScipySearch:
                 "maxfun": self.budget,
                 **settings,
             },
-            updating=updating,
+            updating=mode,
             integrality=self.integral,
             constraints=self.constraints,
             x0=x0,
@@ -260,7 +261,7 @@ def _integral(integrality: Any, dimension: int) -> np.ndarray:
         raise ValueError(f"integrality must be one truth value, or one for each coordinate, got {given!r}") from None
 
 
-def _modes(updating: str, workers: Any, vectorized: bool) -> tuple[str, bool]:
+def _modes(updating: str, workers: Any, vectorized: bool) -> tuple[Updating, bool]:
     """What `workers` and `vectorized` make of one another and of `updating`, with scipy's warnings."""
     if updating not in ("immediate", "deferred"):
         raise ValueError(f"updating must be 'immediate' or 'deferred', got {updating!r}")
@@ -272,7 +273,8 @@ def _modes(updating: str, workers: Any, vectorized: bool) -> tuple[str, bool]:
         vectorized = False
     if vectorized and updating == "immediate":
         _warn("the 'vectorized' keyword has overridden updating='immediate' to updating='deferred'")
-    return ("deferred" if parallel or vectorized else updating), bool(vectorized)
+    deferred = parallel or vectorized or updating == "deferred"
+    return "deferred" if deferred else "immediate", bool(vectorized)
 
 
 def _warn(text: str) -> None:
