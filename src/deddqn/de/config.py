@@ -10,7 +10,7 @@ from typing import Any
 from deddqn._utils.validation import check_whole_number, choice_error
 
 REPAIRS = ("clip", "reflect", "midpoint")
-UPDATINGS = ("sequential", "deferred")
+UPDATINGS = ("sequential", "deferred", "asynchronous")
 SMALLEST_POPULATION = 6  # a parent and five donors
 LARGEST_ARCHIVE = 100.0  # populations
 MOST_TRIALS = 16
@@ -26,7 +26,8 @@ class DEConfig:
     budget : FE^max, evaluations including the initial population.
     repair : what happens to a coordinate outside of the bounds: "clip", "reflect" or "midpoint".
     updating : "sequential" decides for every individual with the newest history; "deferred" proposes a whole
-        generation first, for vectorised or parallel objectives.
+        generation first, for vectorised or parallel objectives; "asynchronous" proposes a trial whenever one is asked
+        for and lets it replace its parent when its value comes, in any order.
     target_error : a run ends when the error is below this, where the optimum is known.
     target_value : a run ends when a value is not above this.
     final_population : the population shrinks linearly over the budget from NP to this size; None keeps NP.

@@ -13,16 +13,25 @@ from deddqn.de.termination import target_reached
 
 @kernel
 def register_value(de_state, point, value):
-    """Count one evaluation of `point` and update f_bsf, x_bsf, f_wsf; return the value as it is stored.
+    """Count one evaluation of `point` and update f_bsf, x_bsf, f_wsf; return the value as it is stored."""
+    counters = de_state.counters
+    counters[Counter.EVALUATIONS] += 1
+    if not math.isfinite(value):
+        counters[Counter.NON_FINITE] += 1
+    return update_extremes(de_state, point, value)
+
+
+@kernel
+def update_extremes(de_state, point, value):
+    """Update f_bsf, x_bsf, f_wsf by the value of `point`; return the value as it is stored.
 
     A value that is not finite is stored as +inf and never best or worst.
     """
     counters, scalars = de_state.counters, de_state.scalars
-    counters[Counter.EVALUATIONS] += 1
     if not math.isfinite(value):
-        counters[Counter.NON_FINITE] += 1
         value = math.inf
-    if counters[Counter.EVALUATIONS] == 1 or value < scalars[Scalar.F_BSF]:
+    first = counters[Counter.EVALUATIONS] == 1 and scalars[Scalar.F_BSF] == math.inf
+    if first or value < scalars[Scalar.F_BSF]:
         scalars[Scalar.F_BSF] = value
         copy(point, de_state.best_point)
     if value < math.inf:
@@ -72,6 +81,8 @@ def generation_is_over(de_state):
     """True when every individual of the generation is recorded, or the run may stop within it."""
     counters = de_state.counters
     if counters[Counter.RECORDED] >= counters[Counter.GENERATION_SIZE]:
+        return True
+    if counters[Counter.ASYNCHRONOUS] and counters[Counter.EVALUATIONS] >= counters[Counter.BUDGET]:
         return True
     return counters[Counter.DEFERRED] == 0 and target_reached(de_state.scalars)
 

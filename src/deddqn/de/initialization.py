@@ -10,10 +10,16 @@ from deddqn.rng import Stream, integer_below, uniform
 @kernel
 def draw_population(de_state):
     """Fill the parents uniformly in the initialisation range, from the init stream."""
-    stream, parents, lower, upper = de_state.streams[Stream.INIT], de_state.parents, de_state.lower, de_state.upper
     for i in range(de_state.counters[Counter.POPULATION]):
-        for d in range(lower.size):
-            parents[i, d] = lower[d] + uniform(stream) * (upper[d] - lower[d])
+        draw_point(de_state, de_state.parents[i])
+
+
+@kernel
+def draw_point(de_state, point):
+    """Write a uniform point in the initialisation range, from the init stream."""
+    stream, lower, upper = de_state.streams[Stream.INIT], de_state.lower, de_state.upper
+    for d in range(lower.size):
+        point[d] = lower[d] + uniform(stream) * (upper[d] - lower[d])
 
 
 @kernel

@@ -71,6 +71,12 @@ class Counter(IntEnum):
     TRAINING_POINTS = 30  # of the surrogate; 0: it was not fitted yet
     REFIT_AT = 31  # evaluations when it was made
     TIED = 32  # recorded trials of this generation with exactly the value of their parents
+    ASYNCHRONOUS = 33
+    PENDING = 34  # trials, and points of a new population, that were asked for and have no value yet
+    CURSOR = 35  # the individual whose trial is asked for next; of a new population: individuals asked for so far
+    TICKETS = 36  # points asked for so far: see `tickets`
+    FOREIGN = 37  # values told of points that were not asked for
+    DECIDING = 38  # 1 + the individual with donors for which nothing is chosen yet; 0: there is none
 
 
 class Scalar(IntEnum):
@@ -129,6 +135,13 @@ class Model(IntEnum):
     COLLECTED = 7  # trials of this generation that were looked at
 
 
+class Orphan(IntEnum):
+    """Why a pending point has no parent."""
+
+    NO_PARENT = -1  # made without one, or the parent is gone: it competes with the worst individual
+    OLD_POPULATION = -2  # a restart replaced the population: only its value counts
+
+
 class End(IntEnum):
     """Why a run ended."""
 
@@ -174,6 +187,12 @@ COUNTERS = slots(
     TRAINING_POINTS=whole(0, "training_points"),
     REFIT_AT=whole(0, "EVALUATIONS"),
     TIED=whole(0, "RECORDED"),
+    ASYNCHRONOUS=AS_BEGUN,
+    PENDING=whole(0, "pending_rows"),
+    CURSOR=whole(0, "POPULATION"),
+    TICKETS=COUNT,
+    FOREIGN=COUNT,
+    DECIDING=whole(0, "POPULATION"),
 )
 SCALARS = slots(
     Scalar,
@@ -223,11 +242,11 @@ DE_STATE = Layout(
     Field("best_point", "float", ("D",), "x_bsf", holds=FINITE),
     Field("parents", "float", ("rows", "D"), "the population, and from row NP on the archive", holds=FINITE),
     Field("fitness", "float", ("NP",), "of the parents; +inf where it is not finite or not known yet", holds=VALUES),
-    Field("trials", "float", ("NP", "D"), holds=FINITE),
-    Field("values", "float", ("NP",), "told values of the trials", holds=ANYTHING),
+    Field("trials", "float", ("trial_rows", "D"), holds=FINITE),
+    Field("values", "float", ("trial_rows",), "told values of the trials", holds=ANYTHING),
     Field("told", "int", ("NP",), holds=FLAG),
     Field("donors", "int", ("NP", DONORS), holds=index("NP")),
-    Field("choices", "int", ("NP",), "operators", holds=index("K")),
+    Field("choices", "int", ("trial_rows",), "operators", holds=index("K")),
     Field(
         "order", "int", ("NP",), "parents from best to worst at the start of the generation", holds=order("POPULATION")
     ),
@@ -335,17 +354,24 @@ DE_STATE = Layout(
     ),
     Field("model_values", "float", ("model_points",), holds=ANYTHING),
     Field("model_order", "int", ("model_points",), holds=index("model_points")),
+    Field("against", "float", ("pending_rows",), "values of the parents when trials were recorded", holds=VALUES),
+    Field("trial_parents", "int", ("pending_rows",), "their numbers, or an `Orphan`", holds=index("NP", -2)),
+    Field("untried", "int", ("pending_rows",), "1 for points of a new population, 0 for trials", holds=FLAG),
+    Field("tickets", "int", ("pending_rows",), "the number of a pending point since the run began", holds=COUNT),
 )
 """The state of a run with NP individuals, D coordinates and K operators; see `de_state_sizes`."""
 
 
-def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> dict[str, int]:
-    """The sizes of the fields; what nobody uses takes no room."""
+def de_state_sizes(
+    portfolio: Portfolio, config: DEConfig, dimension: int, trial_rows: int | None = None
+) -> dict[str, int]:
+    """The sizes of the fields; what nobody uses takes no room. `trial_rows` are NP unless given."""
     size = config.population_size
     shrinks = config.final_population not in (None, size)
     adapts = any(entry.adapts for entry in portfolio)
     uses = {entry.strategy for entry in portfolio}
     archived = int(archive_room(config.archive, size)) if uses & ARCHIVE_DONORS.keys() else 0
+    rows = size if trial_rows is None else trial_rows
     return {
         "NP": size,
         "D": dimension,
@@ -360,9 +386,11 @@ def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> di
         "model_D": dimension if CMA in uses else 0,
         "model_points": LARGEST_LAMBDA * fewest_samples(dimension) if CMA in uses else 0,
         "sample": size if GAUSS in uses else 0,
-        "adapted": size if adapts else 0,
+        "adapted": rows if adapts else 0,
         "memory": MEMORY_SIZE if adapts else 0,
         "success_sums": len(SuccessSum) if adapts else 0,
+        "trial_rows": rows,
+        "pending_rows": rows if config.updating == "asynchronous" else 0,
     }
 
 

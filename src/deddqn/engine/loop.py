@@ -158,7 +158,9 @@ def evaluate(episode, i):
     """The compiled objective at point `i` of the generation, with noise from the run's stream."""
     core, de_state, _ = episode
     links = core.links
-    point = de_state.trials[i] if de_state.counters[Counter.INITIALISED] else de_state.parents[i]
+    counters = de_state.counters
+    in_trials = counters[Counter.INITIALISED] or counters[Counter.ASYNCHRONOUS]
+    point = de_state.trials[i] if in_trials else de_state.parents[i]
     gauss = standard_normal(de_state.streams[Stream.NOISE]) if de_state.counters[Counter.NOISY] else 0.0
     return call_objective(links[Link.OBJECTIVE], (point, linked(links, Link.DATA), core.work, gauss))
 

@@ -37,6 +37,7 @@ class Link(IntEnum):
     SELECT_CANDIDATE = 18
     RECORD = 19
     END_RECORD = 20
+    COLLECT = 21
 
 
 OFFSETS = (Link.DE_STATE, Link.OBSERVER)

@@ -15,6 +15,7 @@ from deddqn.de.config import SMALLEST_POPULATION, config_for
 from deddqn.de.state import Counter
 from deddqn.engine.run import Run
 from deddqn.engine.run_spec import RunSpec
+from deddqn.optimize import asynchronous
 from deddqn.optimize.arguments import (
     check_start,
     choose_policy,
@@ -43,7 +44,8 @@ class Optimizer:
     """Differential Evolution with a policy, one step at a time.
 
     Parameters are those of `deddqn.minimize`. With ``updating="sequential"`` `ask` gives one point at a time; with
-    ``"deferred"`` a generation, which may be evaluated in any order and in parallel.
+    ``"deferred"`` a generation, which may be evaluated in any order and in parallel; with ``"asynchronous"`` as many
+    points as are wanted at any time.
 
     Examples
     --------
@@ -166,9 +168,13 @@ class Optimizer:
         """The points (k, D) to evaluate next: one in sequential mode, what is left of a generation in deferred mode.
 
         With `n` at most so many. Points that were handed out are not handed out again until they are told.
+
+        In asynchronous mode `n` points (1 unless given), whatever is pending; fewer only when `maxfun` leaves no more.
         """
         wanted = None if n is None else whole_number("n", n, 1)
         self._reasons.clear()
+        if self._run.spec.asynchronous:
+            return asynchronous.hand_out(self._run, self._handed, wanted or 1, self._note_history)
         first, last = self._run.ask()
         waiting = [i for i in range(first, last) if i not in self._handed and not self._run.told[i]]
         if last > first and not waiting:
@@ -179,17 +185,32 @@ class Optimizer:
         return self._run.points[chosen]
 
     def tell(self, points: Any, values: Any) -> None:
-        """Enter the values of asked points, in any order and in parts."""
+        """Enter the values of asked points, in any order and in parts.
+
+        In asynchronous mode also those of points from elsewhere, inside of the bounds: they are no evaluations of this
+        search, but count for the best so far, and the points join the population if they are good enough.
+        """
         rows = np.atleast_2d(floats("points", points, "points that ask gave, (D,) or (k, D)"))
         told = np.atleast_1d(floats("values", values, "one number per point"))
         if told.shape != (len(rows),):
             raise ValueError(f"values must be one per point ({len(rows)}), got shape {told.shape}")
+        if self._run.spec.asynchronous:
+            self._tell_asynchronously(rows, told)
+            return
         for i, value in zip(self._matched(rows), told, strict=True):
             self._asked.discard(i)
             self._handed.discard(i)
             self._run.tell(i, float(value))
             if self._run.between_generations:
                 self._note_generation()
+
+    def _tell_asynchronously(self, rows: np.ndarray, values: np.ndarray) -> None:
+        if rows.shape[1:] != self._run.spec.problem.lower.shape:
+            raise ValueError(f"points must have {self._run.spec.problem.dimension} coordinates, got {rows.shape}")
+        for ticket, point, value in zip(asynchronous.match(self._run, rows), rows, values, strict=True):
+            self._handed.discard(ticket)
+            if asynchronous.enter(self._run, ticket, point, float(value)):
+                self._note_history()
 
     def _matched(self, rows: np.ndarray) -> list[int]:
         """The numbers of the asked points, each once; unknown points are an error before anything is entered."""
@@ -209,6 +230,9 @@ class Optimizer:
     def _note_generation(self) -> None:
         self._asked.clear()
         self._handed.clear()
+        self._note_history()
+
+    def _note_history(self) -> None:
         if self._history is not None:
             self._history.note(self._run)
 
@@ -233,7 +257,7 @@ class Optimizer:
         stopped = self.stop()
         found = bool(np.isfinite(self._run.best_value))
         result = Result(
-            x=(de_state.best_point if self._run.evaluations else de_state.parents[0]).copy(),
+            x=(de_state.best_point if self._run.evaluations or found else de_state.parents[0]).copy(),
             fun=self._run.best_value,
             nfev=self._run.evaluations,
             nit=self._run.generation,
@@ -247,6 +271,8 @@ class Optimizer:
             policy=self._run.spec.policy.name,
             seed=self.seed,
         )
+        if de_state.counters[Counter.FOREIGN]:
+            result["foreign"] = int(de_state.counters[Counter.FOREIGN])
         if self._history is not None:
             result["history"] = self._history.result()
         return result
