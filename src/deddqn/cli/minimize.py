@@ -14,8 +14,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import tyro
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import deddqn
 from deddqn._utils.atomic import write_text
@@ -24,8 +22,11 @@ from deddqn.optimize.optimizer import Optimizer
 from deddqn.problems import Problem, get
 from deddqn.problems.problem import USER_FUNCTION
 
+FAILED, INTERRUPTED = 1, 130  # exit statuses
 SAVE_EVERY = 5.0  # seconds
-SHOWN_MOVES = 3  # the most used ones, in the line of progress
+DEFAULT_MAXFUN = 10_000
+SETTINGS = ("policy", "maxfun", "population_size", "final_population", "portfolio", "n_candidates", "ftarget", "seed")
+"""Options that a search is begun with, and a resumed one has already."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +41,8 @@ class Options:
     """Number of coordinates, where the name or the bounds do not tell."""
     policy: str | None = None
     """Who chooses the operators: a name (see 'deddqn policies') or a policy file; the best shipped one by default."""
-    maxfun: int = 10_000
-    """Most evaluations."""
+    maxfun: int | None = None
+    """Most evaluations; 10000 by default."""
     population_size: int | None = None
     """NP; 100, or what the policy was made with."""
     final_population: int | None = None
@@ -56,8 +57,8 @@ class Options:
     """Stop after so many seconds."""
     workers: int = 1
     """Processes that evaluate a generation (-1: all cores)."""
-    seed: int = 0
-    """The same seed gives the same run."""
+    seed: int | None = None
+    """The same seed gives the same run; 0 by default."""
     save: Path | None = None
     """Save the search to this file, at least every few seconds and at the end."""
     resume: Path | None = None
@@ -71,29 +72,44 @@ def run(options: Options) -> int:
     _check(options)
     target = _target(options)
     optimizer = _optimizer(options, target)
-    function = None if isinstance(target, Problem) else target
-    console = Console(stderr=True)
-    status = 0
-    with _Watch(optimizer, options, console) as watch:
-        try:
-            optimizer.optimize(function, workers=options.workers, maxtime=options.maxtime, callback=watch.note)
-        except KeyboardInterrupt:
-            status = 130
-        except Exception as error:
-            if _is_ours(error):
-                raise
-            traceback.print_exc()  # of the user's function: shown whole, and what was found is kept
-            status = 1
+    status = _search(optimizer, None if isinstance(target, Problem) else target, options)
     if options.save is not None:
         optimizer.save(options.save)
-        console.print(f"saved to {options.save}; continue with --resume {options.save}", soft_wrap=True)
+        print(f"saved to {options.save}; continue with --resume {options.save}", file=sys.stderr)
+    if status == FAILED:
+        found = optimizer.result
+        print(f"the function failed after {found.nfev} evaluations; best value {found.fun:.6g}", file=sys.stderr)
+        return FAILED
     _report(optimizer, target, options)
-    return status
+    return status if np.isfinite(optimizer.result.fun) else status or FAILED
+
+
+def _search(optimizer: Optimizer, function: Any, options: Options) -> int:
+    """Search with a line of progress, saving now and then; return the exit status."""
+    saved = time.monotonic()
+
+    def save(xk: Any, convergence: float) -> None:
+        nonlocal saved
+        if options.save is not None and time.monotonic() - saved > SAVE_EVERY:
+            optimizer.save(options.save)
+            saved = time.monotonic()
+
+    try:
+        optimizer.optimize(function, workers=options.workers, maxtime=options.maxtime, callback=save, progress="always")
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:
+        if _is_ours(error):
+            raise
+        traceback.print_exc()  # of the user's function: shown whole
+        return FAILED
+    return 0
 
 
 def _check(options: Options) -> None:
     """What would go wrong only after the search."""
-    check_whole_number("seed", options.seed, 0)
+    if options.seed is not None:
+        check_whole_number("seed", options.seed, 0)
     for name, path in (("save", options.save), ("json", options.out)):
         if path is None or str(path) == "-":
             continue
@@ -136,26 +152,35 @@ def _target(options: Options) -> Any:
 def _optimizer(options: Options, target: Any) -> Optimizer:
     if options.resume is not None:
         return _resumed(options, target)
-    return Optimizer(
+    optimizer = Optimizer(
         target if isinstance(target, Problem) else _bounds(options),
         policy=options.policy,
-        maxfun=options.maxfun,
+        maxfun=DEFAULT_MAXFUN if options.maxfun is None else options.maxfun,
         ftarget=options.ftarget,
         population_size=options.population_size,
         final_population=options.final_population,
         portfolio=options.portfolio,
         n_candidates=options.n_candidates,
         updating="sequential" if options.workers == 1 else "deferred",
-        rng=options.seed,
+        rng=options.seed or 0,
     )
+    optimizer.label = options.problem
+    return optimizer
 
 
 def _resumed(options: Options, target: Any) -> Optimizer:
-    """The saved search, if it was one on the same problem or box."""
+    """The saved search, if it was one on the same problem, or on the same function and box."""
+    for name in SETTINGS:
+        if getattr(options, name) is not None:
+            raise ValueError(
+                f"{name} must be left out with resume: a saved search keeps its own, got {getattr(options, name)!r}"
+            )
     optimizer = Optimizer.load(options.resume or "")
     name = target.name if isinstance(target, Problem) else USER_FUNCTION
-    if optimizer.problem.name != name:
-        raise ValueError(f"resume must hold a search on {options.problem}, got one on {optimizer.problem.name!r}")
+    begun_with = optimizer.label or options.problem  # a search that Python saved has none
+    if optimizer.problem.name != name or (name == USER_FUNCTION and begun_with != options.problem):
+        known = optimizer.label if optimizer.problem.name == USER_FUNCTION else optimizer.problem.name
+        raise ValueError(f"resume must hold a search on {options.problem}, got one on {known or 'a function'!r}")
     if options.bounds is not None and not np.array_equal(optimizer.problem.bounds, _bounds(options)):
         raise ValueError(f"bounds must be those of the saved search, or left out, got {options.bounds!r}")
     return optimizer
@@ -176,49 +201,6 @@ def _bounds(options: Options) -> list[tuple[float, float]]:
     if options.dimension is not None and options.dimension != len(box):
         raise ValueError(f"dimension must be {len(box)} as in the bounds, got {options.dimension}")
     return box
-
-
-class _Watch:
-    """A progress bar that is updated after every generation, and saves the search now and then."""
-
-    def __init__(self, optimizer: Optimizer, options: Options, console: Console) -> None:
-        self.optimizer, self.options = optimizer, options
-        self.started, self.saved = time.monotonic(), time.monotonic()
-        self.before = optimizer.result.nfev
-        self.progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            TextColumn("{task.completed}/{task.total}"),
-            TextColumn("{task.fields[speed]}/s"),
-            TextColumn("best {task.fields[best]}"),
-            TextColumn("[dim]{task.fields[shares]}"),
-            TimeElapsedColumn(),
-            console=console,
-        )
-        self.task = self.progress.add_task(
-            options.problem, total=optimizer.maxfun, speed="-", best="-", shares="", completed=self.before
-        )
-
-    def __enter__(self) -> _Watch:
-        self.progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.note(self.optimizer.result)
-        self.progress.stop()
-
-    def note(self, intermediate_result: Any) -> None:
-        """Show where the search stands."""
-        result = intermediate_result
-        seconds = max(time.monotonic() - self.started, 1e-9)
-        total = max(1, int(result.strategy_counts.sum()))
-        used = sorted(zip(result.strategy_counts.tolist(), result.strategies, strict=True), reverse=True)
-        shares = " ".join(f"{name} {count / total:.0%}" for count, name in used[:SHOWN_MOVES])
-        speed = f"{(result.nfev - self.before) / seconds:,.0f}"
-        self.progress.update(self.task, completed=result.nfev, speed=speed, best=f"{result.fun:.6g}", shares=shares)
-        if self.options.save is not None and time.monotonic() - self.saved > SAVE_EVERY:
-            self.optimizer.save(self.options.save)
-            self.saved = time.monotonic()
 
 
 def _report(optimizer: Optimizer, target: Any, options: Options) -> None:

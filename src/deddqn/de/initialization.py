@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
+
 from deddqn._jit import kernel
+from deddqn.de.discrete import enter_population
 from deddqn.de.state import DONORS, Counter
 from deddqn.rng import Stream, integer_below, uniform
 
 
 @kernel
 def draw_population(de_state):
-    """Fill the parents uniformly in the initialisation range, from the init stream."""
+    """Fill the parents uniformly in the initialisation range, from the init stream; all integers are equally likely."""
     for i in range(de_state.counters[Counter.POPULATION]):
         draw_point(de_state, de_state.parents[i])
+    if de_state.visited.size:
+        enter_population(de_state)
 
 
 @kernel
@@ -19,7 +24,10 @@ def draw_point(de_state, point):
     """Write a uniform point in the initialisation range, from the init stream."""
     stream, lower, upper = de_state.streams[Stream.INIT], de_state.lower, de_state.upper
     for d in range(lower.size):
-        point[d] = lower[d] + uniform(stream) * (upper[d] - lower[d])
+        if de_state.integrality.size and de_state.integrality[d]:
+            point[d] = lower[d] + math.floor(uniform(stream) * (upper[d] - lower[d] + 1.0))
+        else:
+            point[d] = lower[d] + uniform(stream) * (upper[d] - lower[d])
 
 
 @kernel

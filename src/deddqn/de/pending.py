@@ -13,8 +13,9 @@ import numpy as np
 
 from deddqn._jit import copy, kernel
 from deddqn.de.archive import archive_parent
+from deddqn.de.pending_state import Orphan
 from deddqn.de.population_statistics import rank_parents
-from deddqn.de.state import Counter, Orphan
+from deddqn.de.state import Counter
 from deddqn.de.surrogate import enter_recent_point
 
 

@@ -38,6 +38,7 @@ def replace_parent(de_state, i):
     if de_state.values[i] <= de_state.fitness[i]:
         de_state.fitness[i] = de_state.values[i]
         copy(de_state.trials[i], de_state.parents[i])
+        copy(de_state.trial_pairs[i], de_state.parent_pairs[i])
 
 
 @kernel
@@ -49,7 +50,7 @@ def archive_parents(de_state):
 
 
 @kernel
-def replace_at_once(de_state, i):
+def select_at_once(de_state, i):
     """What selection does with one trial, as soon as it is recorded; parents are ranked again."""
     remember_recent_point(de_state, i)
     if de_state.values[i] < de_state.fitness[i]:

@@ -25,9 +25,14 @@ from deddqn._jit.contents import (
     whole,
     within,
 )
+from deddqn.de.cma_state import MODEL_FIELDS
 from deddqn.de.config import DEConfig
+from deddqn.de.constraint_state import CONSTRAINT_FIELDS, Pair
+from deddqn.de.discrete_state import DISCRETE_FIELDS, discrete_sizes
 from deddqn.de.mutation import ARCHIVE_DONORS, CMA, GAUSS
+from deddqn.de.pending_state import PENDING_FIELDS
 from deddqn.de.portfolio import Portfolio
+from deddqn.de.surrogate_state import SURROGATE_FIELDS
 from deddqn.rng import STATE_WORDS, Stream
 
 DONORS = 5
@@ -71,12 +76,17 @@ class Counter(IntEnum):
     TRAINING_POINTS = 30  # of the surrogate; 0: it was not fitted yet
     REFIT_AT = 31  # evaluations when it was made
     TIED = 32  # recorded trials of this generation with exactly the value of their parents
-    ASYNCHRONOUS = 33
-    PENDING = 34  # trials, and points of a new population, that were asked for and have no value yet
-    CURSOR = 35  # the individual whose trial is asked for next; of a new population: individuals asked for so far
-    TICKETS = 36  # points asked for so far: see `tickets`
-    FOREIGN = 37  # values told of points that were not asked for
-    DECIDING = 38  # 1 + the individual with donors for which nothing is chosen yet; 0: there is none
+    POINTS = 33  # of a discrete space; 0 where a coordinate is continuous
+    VISITED = 34  # ... that are remembered
+    IMMEDIATE = 35  # a trial that is not worse replaces its parent at once
+    EXPONENTIAL = 36  # crossover
+    PYTHON_STRATEGY = 37  # where a Python object lies that writes the mutants; 0: the portfolio's strategies do
+    ASYNCHRONOUS = 38
+    PENDING = 39  # trials, and points of a new population, that were asked for and have no value yet
+    CURSOR = 40  # the individual whose trial is asked for next; of a new population: individuals asked for so far
+    TICKETS = 41  # points asked for so far: see `tickets`
+    FOREIGN = 42  # values told of points that were not asked for
+    DECIDING = 43  # 1 + the individual with donors for which nothing is chosen yet; 0: there is none
 
 
 class Scalar(IntEnum):
@@ -95,6 +105,15 @@ class Scalar(IntEnum):
     ARCHIVE = 10  # its room in populations
     RESTART_TOLERANCE = 11
     SQUARED_LENGTH_SCALE = 12  # l of the surrogate's kernel
+    FEASIBLE_BSF = 13  # best value so far of a point that satisfies all constraints, +inf while there is none
+    LEVEL = 14  # violations up to here count as none
+    FIRST_LEVEL = 15  # NaN until the initial population is known
+    BEST_VALUE = 16  # of all points that counted as feasible, +inf while there is none
+    WORST_VALUE = 17  # of them, 0 while there is none
+    SPREAD = 18  # of the keys of other points, above the worst value
+    WORST_VIOLATION = 19  # finite one so far
+    DITHER = 20  # what every generation may add to F
+    DITHERED = 21  # what this generation has added
 
 
 class Outcome(IntEnum):
@@ -122,32 +141,13 @@ class SuccessSum(IntEnum):
     CROSSOVER = 4
 
 
-class Model(IntEnum):
-    """Floats of the strategy cma."""
-
-    SIGMA = 0  # 0: the distribution has to be restarted
-    SAMPLES = 1  # waiting
-    UPDATES = 2  # since it began
-    STALE = 3  # updates without a better value
-    BEST = 4  # value since it began
-    LAMBDA = 5  # samples per update
-    BEGUN = 6  # how often it began
-    COLLECTED = 7  # trials of this generation that were looked at
-
-
-class Orphan(IntEnum):
-    """Why a pending point has no parent."""
-
-    NO_PARENT = -1  # made without one, or the parent is gone: it competes with the worst individual
-    OLD_POPULATION = -2  # a restart replaced the population: only its value counts
-
-
 class End(IntEnum):
     """Why a run ended."""
 
     NOT_YET = 0
     BUDGET = 1
     TARGET = 2
+    EXHAUSTED = 3  # all points of a discrete space are evaluated
 
 
 # What the slots may hold in memory that comes from a file; bounds are sizes of the layout and other counters
@@ -187,6 +187,11 @@ COUNTERS = slots(
     TRAINING_POINTS=whole(0, "training_points"),
     REFIT_AT=whole(0, "EVALUATIONS"),
     TIED=whole(0, "RECORDED"),
+    POINTS=AS_BEGUN,
+    VISITED=whole(0, "visited"),
+    IMMEDIATE=AS_BEGUN,
+    EXPONENTIAL=AS_BEGUN,
+    PYTHON_STRATEGY=AS_BEGUN,
     ASYNCHRONOUS=AS_BEGUN,
     PENDING=whole(0, "pending_rows"),
     CURSOR=whole(0, "POPULATION"),
@@ -209,17 +214,15 @@ SCALARS = slots(
     ARCHIVE=AS_BEGUN,
     RESTART_TOLERANCE=AS_BEGUN,
     SQUARED_LENGTH_SCALE=within(0, math.inf),
-)
-MODEL = slots(
-    Model,
-    SIGMA=ANYTHING,
-    SAMPLES=whole(0, "model_points"),
-    UPDATES=COUNT,
-    STALE=within(0, math.inf),
-    BEST=ANYTHING,
-    LAMBDA=whole(0, "model_points"),
-    BEGUN=COUNT,
-    COLLECTED=whole(0, "RECORDED"),
+    FEASIBLE_BSF=VALUES,
+    LEVEL=within(0, math.inf),
+    FIRST_LEVEL=ANYTHING,
+    BEST_VALUE=VALUES,
+    WORST_VALUE=FINITE,
+    SPREAD=FINITE,
+    WORST_VIOLATION=FINITE,
+    DITHER=AS_BEGUN,
+    DITHERED=FINITE,
 )
 
 DE_STATE = Layout(
@@ -291,81 +294,28 @@ DE_STATE = Layout(
         holds=ANYTHING,
     ),
     Field("memory_updates", "int", ("K",), "updates of the memory so far", holds=COUNT),
-    Field(
-        "candidates",
-        "float",
-        ("candidates", "D"),
-        "generated by the chosen operator, for pre-screening",
-        holds=ANYTHING,
-    ),
-    Field("candidate_f", "float", ("candidates",), "their F, where it adapts", holds=ANYTHING),
-    Field("candidate_cr", "float", ("candidates",), "their CR, where it adapts", holds=ANYTHING),
-    Field("candidate_scores", "float", ("candidates",), "of the candidates, by the surrogate", holds=ANYTHING),
-    Field(
-        "recent_points",
-        "float",
-        ("training_points", "candidate_D"),
-        "the newest evaluated points that are no parents",
-        holds=FINITE,
-    ),
-    Field("recent_values", "float", ("training_points",), holds=VALUES),
-    Field(
-        "training_points",
-        "float",
-        ("candidate_D", "training_points"),
-        "of the surrogate, as columns in widths of the box",
-        holds=FINITE,
-    ),
-    Field("training_values", "float", ("training_points",), "their values", holds=VALUES),
-    Field(
-        "training_order",
-        "int",
-        ("training_points",),
-        "their numbers from best to worst",
-        holds=index("training_points"),
-    ),
-    Field("surrogate_weights", "float", ("training_points",), "w", holds=ANYTHING),
-    Field(
-        "kernel_matrix",
-        "float",
-        ("training_points", "training_points"),
-        "S, or what elimination has left of it",
-        holds=ANYTHING,
-    ),
-    Field("inverse_widths", "float", ("candidate_D",), "1 over the widths of the box", holds=FINITE),
-    Field("scaled_point", "float", ("candidate_D",), "a point in widths of the box", holds=ANYTHING),
-    Field(
-        "squared_distances",
-        "float",
-        ("training_points",),
-        "of its distances to the points of the model",
-        holds=ANYTHING,
-    ),
-    Field("model", "float", (len(Model),), "of the strategy cma", holds=MODEL),
-    Field("model_mean", "float", ("model_D",), "m of the normal distribution of the strategy cma", holds=ANYTHING),
-    Field("model_covariance", "float", ("model_D", "model_D"), "C", holds=ANYTHING),
-    Field("model_factor", "float", ("model_D", "model_D"), "A with A A' = C, lower triangular", holds=ANYTHING),
-    Field("path_sigma", "float", ("model_D",), "evolution path of the step size", holds=ANYTHING),
-    Field("path_covariance", "float", ("model_D",), "... of the covariance", holds=ANYTHING),
-    Field("model_step", "float", ("model_D",), "of the mean, over sigma", holds=ANYTHING),
-    Field("model_white", "float", ("model_D",), "A^-1 step; or the normal numbers of a sample", holds=ANYTHING),
-    Field(
-        "model_points", "float", ("model_points", "model_D"), "samples that wait for the next update", holds=ANYTHING
-    ),
-    Field("model_values", "float", ("model_points",), holds=ANYTHING),
-    Field("model_order", "int", ("model_points",), holds=index("model_points")),
-    Field("against", "float", ("pending_rows",), "values of the parents when trials were recorded", holds=VALUES),
-    Field("trial_parents", "int", ("pending_rows",), "their numbers, or an `Orphan`", holds=index("NP", -2)),
-    Field("untried", "int", ("pending_rows",), "1 for points of a new population, 0 for trials", holds=FLAG),
-    Field("tickets", "int", ("pending_rows",), "the number of a pending point since the run began", holds=COUNT),
+    *SURROGATE_FIELDS,
+    *MODEL_FIELDS,
+    *CONSTRAINT_FIELDS,
+    *DISCRETE_FIELDS,
+    *PENDING_FIELDS,
 )
 """The state of a run with NP individuals, D coordinates and K operators; see `de_state_sizes`."""
 
 
 def de_state_sizes(
-    portfolio: Portfolio, config: DEConfig, dimension: int, trial_rows: int | None = None
+    portfolio: Portfolio,
+    config: DEConfig,
+    dimension: int,
+    constraints: int = 0,
+    points: float | None = None,
+    trial_rows: int | None = None,
 ) -> dict[str, int]:
-    """The sizes of the fields; what nobody uses takes no room. `trial_rows` are NP unless given."""
+    """The sizes of the fields; what nobody uses takes no room.
+
+    `constraints` is the number of constraint values. `points` is None where no coordinate is discrete, else the number
+    of points, inf where one is continuous. `trial_rows` are NP unless given.
+    """
     size = config.population_size
     shrinks = config.final_population not in (None, size)
     adapts = any(entry.adapts for entry in portfolio)
@@ -389,6 +339,10 @@ def de_state_sizes(
         "adapted": rows if adapts else 0,
         "memory": MEMORY_SIZE if adapts else 0,
         "success_sums": len(SuccessSum) if adapts else 0,
+        "constraints": constraints,
+        "pair": len(Pair) if constraints else 0,
+        "constrained_D": dimension if constraints else 0,
+        **discrete_sizes(dimension, points),
         "trial_rows": rows,
         "pending_rows": rows if config.updating == "asynchronous" else 0,
     }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from deddqn._jit import address_of_record, copy, kernel
+from deddqn.de.discrete import make_new, points_left, remember_point
 from deddqn.de.generation import count_stagnation, generation_is_over, record_parent, register_value, update_extremes
 from deddqn.de.initialization import draw_point
 from deddqn.de.pending import (
@@ -24,12 +25,14 @@ from deddqn.de.pending import (
     replace_individual,
     swap_rows,
 )
-from deddqn.de.selection import call_selection, replace_at_once
-from deddqn.de.state import Counter, Orphan, Scalar
+from deddqn.de.pending_state import Orphan
+from deddqn.de.selection import call_selection, select_at_once
+from deddqn.de.state import Counter, Scalar
 from deddqn.de.surrogate import enter_recent_point
 from deddqn.de.trial import propose
 from deddqn.engine.loop import choose, evaluate, finish, prepare, propose_prescreened, record_evaluation
 from deddqn.engine.run_memory import Link, open_run
+from deddqn.rng import Stream
 
 NOTHING_LEFT = -1  # to ask for: the run has ended, or the budget is handed out
 POINT_ADDED = -2  # without a decision
@@ -41,6 +44,9 @@ def next_decision(episode):
     """The individual to decide for, with its donors drawn; or `POINT_ADDED` in a new population; or `NOTHING_LEFT`."""
     counters = episode.de_state.counters
     if counters[Counter.ENDED] or counters[Counter.EVALUATIONS] + counters[Counter.PENDING] >= counters[Counter.BUDGET]:
+        return NOTHING_LEFT
+    asked_for = counters[Counter.INITIALISED] or counters[Counter.CURSOR] >= counters[Counter.POPULATION]
+    if episode.de_state.visited.size and asked_for and points_left(counters) <= 0:
         return NOTHING_LEFT
     if not counters[Counter.INITIALISED] and add_untried_point(episode.de_state):
         return POINT_ADDED
@@ -70,7 +76,11 @@ def add_untried_point(de_state):
         return True
     if counters[Counter.RECORDED] >= ENOUGH_VALUES * population:
         return False
-    draw_point(de_state, de_state.trials[add_row(de_state, Orphan.NO_PARENT, 1)])
+    point = de_state.trials[add_row(de_state, Orphan.NO_PARENT, 1)]
+    draw_point(de_state, point)
+    if de_state.visited.size:
+        make_new(de_state, point, de_state.streams[Stream.INIT])
+        remember_point(de_state, point)
     return True
 
 
@@ -113,7 +123,7 @@ def record_pending(episode, row, value):
     de_state.values[i] = value
     de_state.against[i] = de_state.fitness[i]
     record_evaluation(episode, i)
-    replace_at_once(de_state, i)
+    select_at_once(de_state, i)
     swap_rows(de_state, i, row)
     swap_rows(de_state, row, first)
     counters[Counter.PENDING] -= 1
@@ -152,7 +162,9 @@ def record_foreign(de_state, point, value):
         counters[Counter.STAGNATION] = 0
     if counters[Counter.ENDED] or value == math.inf:
         return
-    i = -1 if counters[Counter.INITIALISED] else last_unasked(de_state)
+    if de_state.visited.size:
+        remember_point(de_state, point)  # as are the points of the population, which therefore keep their places
+    i = -1 if counters[Counter.INITIALISED] or de_state.visited.size else last_unasked(de_state)
     if i < 0:
         compete(de_state, point, value)
         return

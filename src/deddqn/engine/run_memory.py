@@ -37,7 +37,9 @@ class Link(IntEnum):
     SELECT_CANDIDATE = 18
     RECORD = 19
     END_RECORD = 20
-    COLLECT = 21
+    ASSESS = 21
+    LEVEL = 22
+    COLLECT = 23
 
 
 OFFSETS = (Link.DE_STATE, Link.OBSERVER)

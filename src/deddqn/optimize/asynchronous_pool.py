@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from deddqn.engine.run import Run
-from deddqn.optimize.asynchronous import enter, hand_out
+from deddqn.optimize.asked_points import enter, hand_out
 from deddqn.optimize.parallel import process_count
 from deddqn.optimize.worker_pool import Evaluated, WorkerPool
 

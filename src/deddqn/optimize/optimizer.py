@@ -15,7 +15,7 @@ from deddqn.de.config import SMALLEST_POPULATION, config_for
 from deddqn.de.state import Counter
 from deddqn.engine.run import Run
 from deddqn.engine.run_spec import RunSpec
-from deddqn.optimize import asynchronous
+from deddqn.optimize import asked_points
 from deddqn.optimize.arguments import (
     check_start,
     choose_policy,
@@ -26,14 +26,17 @@ from deddqn.optimize.arguments import (
     number,
     population_of,
     root_seed,
-    split_bounds,
     whole_number,
 )
+from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of
+from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
+from deddqn.optimize.progress import check_progress, display, top_shares
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
 from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_message, reasons_to_stop
 from deddqn.policies.policy import Policy
+from deddqn.problems.integrality import on_lattice
 from deddqn.problems.problem import Problem
 
 if TYPE_CHECKING:
@@ -79,14 +82,16 @@ class Optimizer:
         restart_tolerance: float | None = None,
         restart_final_fraction: float | None = None,
         n_candidates: int | None = None,
+        integrality: Any = None,
         x0: Any = None,
         init: Any = "uniform",
         rng: Any = None,
         seed: Any = None,
         history: bool = False,
+        constraints: Any = None,
+        constraint_tolerance: float = EQUALITY_TOLERANCE,
     ) -> None:
-        problem = bounds if isinstance(bounds, Problem) else Problem.box(*split_bounds(bounds))
-        box = (problem.lower, problem.upper)
+        problem, box = problem_of(bounds, constraints, constraint_tolerance, integrality)
         chosen, operators = choose_policy(policy, portfolio, scale, crossover)
         evaluations = whole_number("maxfun", maxfun, 1)
         size = population_of(population_size, init, chosen, evaluations, final_population)
@@ -123,10 +128,10 @@ class Optimizer:
         root = root_seed(rng, seed)
         spec = RunSpec(problem=problem, policy=chosen, portfolio=operators, config=config, seed=root)
         start = check_start(x0, *box)
-        seeding = (root, problem.seed_name)
-        self._adopt(Run(spec, initial_population(init, size, *box, seeding)), History() if keep_history else None)
+        run = Run(spec, initial_population(init, size, problem, box, root))
         if start is not None:
-            self._run.de_state.parents[0] = start
+            run.replace_first(on_lattice(start, problem.lower, problem.upper, problem.integrality))
+        self._adopt(run, History() if keep_history else None)
 
     def _adopt(self, run: Run, history: History | None) -> None:
         self._run = run
@@ -135,6 +140,8 @@ class Optimizer:
         self._handed: set[int] = set()  # ... that are not handed out again: after loading, others may need them
         self._reasons: set[str] = set()  # why the last call of `optimize` ended before the search did
         self.deadline: float | None = None  # of the last call of `optimize` with maxtime
+        self.label = ""
+        """A name for what is searched, which is saved with the search."""
 
     @property
     def seed(self) -> int:
@@ -149,8 +156,8 @@ class Optimizer:
     @property
     def search_bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """The bounds that points keep to; infinite for a problem whose bounds are only there to begin in."""
-        de_state = self._run.de_state
-        return de_state.search_lower.copy(), de_state.search_upper.copy()
+        problem, free = self._run.spec.problem, np.full(self._run.spec.problem.dimension, np.inf)
+        return (problem.lower.copy(), problem.upper.copy()) if problem.bounded else (-free, free)
 
     @property
     def problem(self) -> Problem:
@@ -174,7 +181,7 @@ class Optimizer:
         wanted = None if n is None else whole_number("n", n, 1)
         self._reasons.clear()
         if self._run.spec.asynchronous:
-            return asynchronous.hand_out(self._run, self._handed, wanted or 1, self._note_history)
+            return asked_points.hand_out(self._run, self._handed, wanted or 1, self._note_history)
         first, last = self._run.ask()
         waiting = [i for i in range(first, last) if i not in self._handed and not self._run.told[i]]
         if last > first and not waiting:
@@ -184,8 +191,11 @@ class Optimizer:
         self._asked.update(chosen)
         return self._run.points[chosen]
 
-    def tell(self, points: Any, values: Any) -> None:
+    def tell(self, points: Any, values: Any, constraints: Any = None) -> None:
         """Enter the values of asked points, in any order and in parts.
+
+        With constraints also the constraint values (k, m), those of all constraints side by side; they may be left out
+        where all constraints have functions, which are then called.
 
         In asynchronous mode also those of points from elsewhere, inside of the bounds: they are no evaluations of this
         search, but count for the best so far, and the points join the population if they are good enough.
@@ -194,38 +204,16 @@ class Optimizer:
         told = np.atleast_1d(floats("values", values, "one number per point"))
         if told.shape != (len(rows),):
             raise ValueError(f"values must be one per point ({len(rows)}), got shape {told.shape}")
+        limited = told_constraints(self._run.spec.problem.constraints, rows, constraints)
         if self._run.spec.asynchronous:
-            self._tell_asynchronously(rows, told)
+            asked_points.tell(self._run, self._handed, rows, told, self._note_history)
             return
-        for i, value in zip(self._matched(rows), told, strict=True):
+        for i, value, row in zip(asked_points.match_asked(self._run, self._asked, rows), told, limited, strict=True):
             self._asked.discard(i)
             self._handed.discard(i)
-            self._run.tell(i, float(value))
+            self._run.tell(i, float(value), row)
             if self._run.between_generations:
                 self._note_generation()
-
-    def _tell_asynchronously(self, rows: np.ndarray, values: np.ndarray) -> None:
-        if rows.shape[1:] != self._run.spec.problem.lower.shape:
-            raise ValueError(f"points must have {self._run.spec.problem.dimension} coordinates, got {rows.shape}")
-        for ticket, point, value in zip(asynchronous.match(self._run, rows), rows, values, strict=True):
-            self._handed.discard(ticket)
-            if asynchronous.enter(self._run, ticket, point, float(value)):
-                self._note_history()
-
-    def _matched(self, rows: np.ndarray) -> list[int]:
-        """The numbers of the asked points, each once; unknown points are an error before anything is entered."""
-        points, told = self._run.points, self._run.told
-        waiting: dict[bytes, list[int]] = {}
-        for i in sorted(self._asked, reverse=True):
-            if not told[i]:
-                waiting.setdefault(_key(points[i]), []).append(i)
-        matched = []
-        for row in rows:
-            same = waiting.get(_key(row))
-            if not same:
-                raise ValueError(f"points must come from ask and be told once, got {row}")
-            matched.append(same.pop())
-        return matched
 
     def _note_generation(self) -> None:
         self._asked.clear()
@@ -271,6 +259,7 @@ class Optimizer:
             policy=self._run.spec.policy.name,
             seed=self.seed,
         )
+        result.update(constraint_fields(self._run))
         if de_state.counters[Counter.FOREIGN]:
             result["foreign"] = int(de_state.counters[Counter.FOREIGN])
         if self._history is not None:
@@ -289,21 +278,23 @@ class Optimizer:
         callback: Callable[..., Any] | None = None,
         maxtime: float | None = None,
         disp: bool = False,
+        progress: bool | str = False,
     ) -> OptimizeResult:
         """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`."""
-        show = flag("disp", disp)
+        show, shown = flag("disp", disp), check_progress(progress)
         if callback is not None and not callable(callback):
             raise ValueError(f"callback must be callable, got {callback!r}")
         seconds = None if maxtime is None else number("maxtime", maxtime, 0.0)
         drive = Drive(self._run, fun, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
         self._reasons.clear()
         try:
-            with drive:
+            with drive, display(shown, self._run, drive.deadline, alone=drive.alone) as bar:
                 while not self.stop():
                     if not drive.generation():
                         self._reasons.add("maxtime")
                         break
                     self._note_generation()
+                    bar.note()
                     if show:
                         print(self._line())
                     if callback is not None and self._asked_to_stop(callback):
@@ -332,12 +323,14 @@ class Optimizer:
             return True
 
     def _line(self) -> str:
-        shares = self._run.de_state.applications / max(1, int(self._run.de_state.applications.sum()))
-        mix = ", ".join(
-            f"{name} {share:.0%}" for name, share in zip(self._run.spec.portfolio.names, shares, strict=True)
-        )
-        run = self._run
-        return f"generation {run.generation}: {run.evaluations} evaluations, f = {run.best_value:g} ({mix})"
+        run, shares = self._run, top_shares(self._run)
+        mix = f" ({', '.join(shares)})" if shares else ""
+        return f"generation {run.generation}: {run.evaluations} evaluations, f = {run.best_value:g}{mix}"
+
+    def _repr_html_(self) -> str:
+        from deddqn.optimize.html_view import optimizer_html
+
+        return optimizer_html(self)
 
     # Saving
 
@@ -372,6 +365,7 @@ class Optimizer:
             "limits": asdict(self._limits),
             "history": history,
             "asked": sorted(self._asked),
+            "label": self.label,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -387,7 +381,4 @@ class Optimizer:
         check_arena(spec, state["arena"])
         self._adopt(Run.resume(spec, state["arena"]), history)
         self._asked = set(state["asked"])
-
-
-def _key(point: np.ndarray) -> bytes:
-    return (point + 0.0).tobytes()  # -0.0 and 0.0 are the same point
+        self.label = str(state.get("label", ""))

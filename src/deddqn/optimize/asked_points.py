@@ -1,4 +1,4 @@
-"""Ask and tell in any order: which pending points were handed out, and which told point is which."""
+"""Which told point is which of those that were asked for; and asynchronous ask and tell, in any order."""
 
 from __future__ import annotations
 
@@ -7,6 +7,28 @@ from collections.abc import Callable
 import numpy as np
 
 from deddqn.engine.run import Run
+
+
+def match_asked(run: Run, asked: set[int], points: np.ndarray) -> list[int]:
+    """The numbers of told points (k, D) among the `asked` ones of a generation, each once; ValueError for others."""
+    waiting: dict[bytes, list[int]] = {}
+    for i in sorted(asked, reverse=True):
+        if not run.told[i]:
+            waiting.setdefault(_key(run.points[i]), []).append(i)
+    matched = []
+    for point in points:
+        same = waiting.get(_key(point))
+        if not same:
+            raise ValueError(f"points must come from ask and be told once, got {point}")
+        matched.append(same.pop())
+    return matched
+
+
+def _key(point: np.ndarray) -> bytes:
+    return (point + 0.0).tobytes()  # -0.0 and 0.0 are the same point
+
+
+# Asynchronous
 
 
 def hand_out(run: Run, handed: set[int], wanted: int, ready: Callable[[], None]) -> np.ndarray:
@@ -30,7 +52,7 @@ def hand_out(run: Run, handed: set[int], wanted: int, ready: Callable[[], None])
     return np.array(points).reshape(len(points), run.spec.problem.dimension)
 
 
-def match(run: Run, points: np.ndarray) -> list[int]:
+def match_pending(run: Run, points: np.ndarray) -> list[int]:
     """The tickets of told points (k, D), each pending one at most once; -1 for points that were not asked for.
 
     Those have to lie inside of the bounds: ValueError before anything is entered.
@@ -53,6 +75,18 @@ def _check_foreign(run: Run, point: np.ndarray) -> None:
     inside = (point >= de_state.search_lower) & (point <= de_state.search_upper) & np.isfinite(point)
     if not inside.all():
         raise ValueError(f"points must come from ask or lie inside of the bounds, got {point}")
+    if (point != np.round(point))[run.spec.problem.integrality != 0].any():
+        raise ValueError(f"points must have whole numbers in the coordinates with integrality, got {point}")
+
+
+def tell(run: Run, handed: set[int], points: np.ndarray, values: np.ndarray, ended: Callable[[], None]) -> None:
+    """Enter the values (k,) of points (k, D), asked ones or others; `ended` is called when a generation ends."""
+    if points.shape[1:] != (run.spec.problem.dimension,):
+        raise ValueError(f"points must have {run.spec.problem.dimension} coordinates, got shape {points.shape}")
+    for ticket, point, value in zip(match_pending(run, points), points, values, strict=True):
+        handed.discard(ticket)
+        if enter(run, ticket, point, float(value)):
+            ended()
 
 
 def enter(run: Run, ticket: int, point: np.ndarray, value: float) -> bool:
