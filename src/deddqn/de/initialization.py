@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from deddqn._jit import kernel
-from deddqn.de.discrete import enter_population
+from deddqn.de.discrete import drawn_coordinate, enter_population
 from deddqn.de.state import DONORS, Counter
 from deddqn.rng import Stream, integer_below, uniform
 
@@ -25,7 +23,7 @@ def draw_point(de_state, point):
     stream, lower, upper = de_state.streams[Stream.INIT], de_state.lower, de_state.upper
     for d in range(lower.size):
         if de_state.integrality.size and de_state.integrality[d]:
-            point[d] = lower[d] + math.floor(uniform(stream) * (upper[d] - lower[d] + 1.0))
+            point[d] = drawn_coordinate(de_state, d, uniform(stream))
         else:
             point[d] = lower[d] + uniform(stream) * (upper[d] - lower[d])
 
