@@ -81,6 +81,7 @@ DESCRIPTION = {
     "limits": {"maxiter": (int, None), "ftarget": (float, None), "tol": float, "atol": float},
     "asked": [int],
     "label": str,
+    "space": (None, Mapped(Mapped(object))),  # `Space.from_dict` checks the rest
     "has_history": bool,
 }
 """The form of the description."""
