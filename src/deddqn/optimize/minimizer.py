@@ -10,12 +10,13 @@ import numpy as np
 
 from deddqn._utils.validation import suggests_keywords
 from deddqn.optimize.arguments import choose_policy, flag, population_of, split_bounds, whole_number
+from deddqn.optimize.constrained_polish import ConstrainedPolish
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints_of
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.parallel import is_parallel
 from deddqn.optimize.polish import Polish, polishing_share
 from deddqn.policies.policy import Policy
-from deddqn.problems.constraints import Constraints
+from deddqn.problems.constraints import ConstrainedFunction, Constraints
 from deddqn.problems.problem import Problem
 from deddqn.problems.python_callback import as_value
 
@@ -96,7 +97,7 @@ def minimize(
     callback : ``callback(xk, convergence=...)`` or ``callback(intermediate_result)`` after every generation; stops
         the search by returning True or raising StopIteration.
     history : keep evaluations, best, mean and strategy counts of every generation in ``result.history``.
-    polish : improve the result with scipy's L-BFGS-B; a tenth of `maxfun` is kept for it.
+    polish : improve the result with scipy's L-BFGS-B, or SLSQP with constraints; a tenth of `maxfun` is kept for it.
     disp : print a line per generation; Ctrl-C then returns the best so far instead of raising.
     constraints : scipy's ``LinearConstraint``, ``NonlinearConstraint`` and ``Bounds``, or `ReturnedConstraint` where
         `fun` returns ``(value, constraint values)``; one or a sequence. Vectorised constraints as in scipy.
@@ -136,6 +137,7 @@ def minimize(
         evaluations -= polishing_share(evaluations, size)
     if updating is None:
         updating = "deferred" if is_parallel(vectorized, workers) else "sequential"
+    limited = _constraints(constraints, constraint_tolerance, box, vectorized)
     optimizer = Optimizer(
         box,
         policy=policy,
@@ -159,7 +161,7 @@ def minimize(
         rng=rng,
         seed=seed,
         history=history,
-        constraints=_constraints(constraints, constraint_tolerance, box, vectorized),
+        constraints=limited,
         constraint_tolerance=constraint_tolerance,
     )
     result = optimizer.optimize(
@@ -172,14 +174,9 @@ def minimize(
         disp=disp,
         progress=progress,
     )
-    if (
-        polish
-        and constraints is None
-        and np.isfinite(result.fun)
-        and not {"interrupted", "maxtime"} & set(optimizer.stop())
-    ):
-        budget = int(maxfun) - result.nfev
-        local = Polish(_one_point(fun, args, vectorized), optimizer.search_bounds, budget, optimizer.deadline)
+    if polish and np.isfinite(result.fun) and not {"interrupted", "maxtime"} & set(optimizer.stop()):
+        settings = (optimizer.search_bounds, int(maxfun) - result.nfev, optimizer.deadline)
+        local = _polish(fun, args, vectorized, limited, settings)
         return local.improve(result, stoppable=disp)
     return result
 
@@ -187,6 +184,18 @@ def minimize(
 def _constraints(constraints: Any, tolerance: Any, box: Any, vectorized: bool) -> Constraints | None:
     limits = (box.lower, box.upper) if isinstance(box, Problem) else split_bounds(box)
     return constraints_of(constraints, tolerance, limits, vectorized=vectorized)
+
+
+def _polish(
+    fun: Callable[..., Any], args: tuple[Any, ...], vectorized: bool, constraints: Constraints | None, settings: Any
+) -> Polish:
+    if constraints is None:
+        return Polish(_one_point(fun, args, vectorized), *settings)
+    together = ConstrainedFunction(lambda x: fun(x, *args), constraints)
+    many = vectorized and not isinstance(fun, Problem)
+    return ConstrainedPolish(
+        (lambda x: together.batch(x[:, None])[0]) if many else together, *settings, constraints=constraints
+    )
 
 
 def _one_point(fun: Callable[..., Any], args: tuple[Any, ...], vectorized: bool) -> Callable[[np.ndarray], float]:
