@@ -2,8 +2,8 @@
 
     python -m benchmarks.generated_constraints            # median gap to the best known value, and runs without a point
 
-Objectives are linear, quadratic, curved valleys or multimodal; constraints are half-spaces, balls to be inside or outside
-of, and linear or quadratic equalities, in units between 1e-3 and 1e3.
+Objectives are linear, quadratic, curved valleys or multimodal; constraints are half-spaces, balls to be inside or
+outside of, and linear or quadratic equalities, in units between 1e-3 and 1e3.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def constraint(kind: str, rng: np.random.Generator, n: int) -> list[Any]:
     return [*balls, LinearConstraint(row[None], row @ middle, row @ middle)]
 
 
-class _squares(NonlinearConstraint):  # noqa: N801
+class _squares(NonlinearConstraint):
     """lower <= unit |x - centre|^2 <= upper, with limits in units."""
 
     def __init__(self, centre: np.ndarray, unit: float, lower: float, upper: float) -> None:

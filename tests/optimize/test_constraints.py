@@ -100,3 +100,30 @@ def test_nothing_feasible():
 def test_wrong_constraints(constraints, words):
     with pytest.raises(ValueError, match=words):
         minimize(bowl, BOX, constraints=constraints, **SMALL)
+
+
+@pytest.mark.parametrize("updating", ["sequential", "deferred"])
+def test_saved_in_the_middle(tmp_path, updating):
+    options = {**SMALL, "updating": updating}
+    whole = minimize(bowl, BOX, constraints=[LINEAR, NONLINEAR], polish=False, **options)
+    optimizer = Optimizer(BOX, constraints=[LINEAR, NONLINEAR], **options)
+    for _ in range(7):  # in sequential mode: inside of the initial population
+        points = optimizer.ask(3)
+        optimizer.tell(points, [bowl(x) for x in points])
+    optimizer.save(tmp_path / "search.npz")
+    again = Optimizer.load(tmp_path / "search.npz")
+    with pytest.raises(ValueError, match="given again"):
+        again.optimize(bowl)
+    with pytest.raises(ValueError, match="limits that the search was made with"):
+        again.optimize(bowl, constraints=NONLINEAR)
+    again = Optimizer.load(tmp_path / "search.npz")
+    assert_same(whole, again.optimize(bowl, constraints=[LINEAR, NONLINEAR]))
+
+
+def test_saved_with_returned_constraints(tmp_path):
+    constraints = [LINEAR, RETURNED]
+    optimizer = Optimizer(BOX, constraints=constraints, **SMALL)
+    optimizer.optimize(simulation, callback=lambda x, convergence: optimizer.result.nit >= 3)
+    optimizer.save(tmp_path / "search.npz")
+    again = Optimizer.load(tmp_path / "search.npz")
+    assert_same(optimizer.optimize(simulation), again.optimize(simulation))  # matrices are saved, too

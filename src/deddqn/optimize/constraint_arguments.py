@@ -44,6 +44,16 @@ def constraints_of(
     return Constraints(parts, allowed) if parts else None
 
 
+def renewed(own: Constraints | None, given: Any, box: tuple[np.ndarray, np.ndarray], vectorized: bool) -> Constraints:
+    """Constraints given again to a search that was loaded: other functions, but the limits that it had."""
+    constraints = constraints_of(given, 0.0, box, vectorized=vectorized)
+    same = own is not None and constraints is not None and own.size == constraints.size
+    if not same or not all(np.array_equal(getattr(own, k), getattr(constraints, k)) for k in ("lower", "upper")):
+        raise ValueError(f"constraints must have the limits that the search was made with, got {given!r}")
+    assert own is not None and constraints is not None
+    return Constraints(constraints.parts, float(own.tolerance.max()))
+
+
 def _part(constraint: Any, middle: np.ndarray, vectorized: bool) -> Part:
     if isinstance(constraint, dict):
         raise ValueError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from deddqn.optimize.arguments import (
     root_seed,
     whole_number,
 )
-from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of
+from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of, renewed
 from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
 from deddqn.optimize.progress import check_progress, display, top_shares
@@ -276,12 +276,19 @@ class Optimizer:
         maxtime: float | None = None,
         disp: bool = False,
         progress: bool | str = False,
+        constraints: Any = None,
     ) -> OptimizeResult:
-        """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`."""
+        """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`.
+
+        A search that was loaded needs its `constraints` again, if they have functions.
+        """
         show, shown = flag("disp", disp), check_progress(progress)
         if callback is not None and not callable(callback):
             raise ValueError(f"callback must be callable, got {callback!r}")
         seconds = None if maxtime is None else number("maxtime", maxtime, 0.0)
+        if constraints is not None:
+            limited = renewed(self.problem.constraints, constraints, self.bounds, flag("vectorized", vectorized))
+            self._run.rebind(replace(self._run.spec, problem=self.problem.with_constraints(limited)))
         drive = Drive(self._run, fun, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
         self._reasons.clear()
         try:

@@ -24,6 +24,7 @@ from deddqn.optimize.arguments import known_policy
 from deddqn.policies.policy import CompiledPolicy, Policy
 from deddqn.policies.policy_arrays import packed, unpacked
 from deddqn.problems import get
+from deddqn.problems.constraints import Constraints
 from deddqn.problems.problem import Objective, Problem
 
 FORMAT = "deddqn-search-1"
@@ -69,6 +70,7 @@ def _problem_reference(run: Run) -> dict[str, Any]:
         "bounds": problem.bounds.tolist(),
         "noisy": noisy,
         "work_size": int(run.core.work.size),
+        "constraints": None if problem.constraints is None else problem.constraints.plain,
         "registered": known is not None and known.objective.kernel is problem.objective.kernel,
     }
 
@@ -84,7 +86,9 @@ def _problem_of(saved: dict[str, Any]) -> Problem:
     if saved["registered"]:
         return get(saved["name"], noise=saved["noisy"])
     bounds = np.asarray(saved["bounds"])
-    box = Problem.box(bounds[:, 0], bounds[:, 1], name=saved["name"])
+    limits = saved.get("constraints")  # searches of version 0.1 have none
+    constraints = None if limits is None else Constraints.from_plain(limits)
+    box = Problem.box(bounds[:, 0], bounds[:, 1], name=saved["name"], constraints=constraints)
     box.objective = Objective(box.objective.kernel, work_size=int(saved["work_size"]))
     return box
 
