@@ -55,7 +55,7 @@ def minimize(
     seed: Any = None,
     callback: Callable[..., Any] | None = None,
     history: bool = False,
-    polish: bool = False,
+    polish: bool | None = None,
     disp: bool = False,
     constraints: Any = None,
     constraint_tolerance: float = EQUALITY_TOLERANCE,
@@ -98,6 +98,7 @@ def minimize(
         the search by returning True or raising StopIteration.
     history : keep evaluations, best, mean and strategy counts of every generation in ``result.history``.
     polish : improve the result with scipy's L-BFGS-B, or SLSQP with constraints; a tenth of `maxfun` is kept for it.
+        By default only with constraints, where it gains most.
     disp : print a line per generation; Ctrl-C then returns the best so far instead of raising.
     constraints : scipy's ``LinearConstraint``, ``NonlinearConstraint`` and ``Bounds``, or `ReturnedConstraint` where
         `fun` returns ``(value, constraint values)``; one or a sequence. Vectorised constraints as in scipy.
@@ -128,8 +129,9 @@ def minimize(
         raise ValueError(f"fun must be callable or a Problem{by_name}, got {fun!r}")
     elif bounds is None:
         raise ValueError("bounds must be given as (lower, upper) pairs, got None")
-    flags = {"vectorized": vectorized, "polish": polish, "disp": disp}
-    vectorized, polish, disp = (flag(name, value) for name, value in flags.items())
+    vectorized, disp = flag("vectorized", vectorized), flag("disp", disp)
+    limited = _constraints(constraints, constraint_tolerance, box, vectorized)
+    polish = limited is not None if polish is None else flag("polish", polish)
     evaluations = whole_number("maxfun", maxfun, 1)
     if polish:
         chosen, _ = choose_policy(policy, portfolio, scale, crossover)
@@ -137,7 +139,6 @@ def minimize(
         evaluations -= polishing_share(evaluations, size)
     if updating is None:
         updating = "deferred" if is_parallel(vectorized, workers) else "sequential"
-    limited = _constraints(constraints, constraint_tolerance, box, vectorized)
     optimizer = Optimizer(
         box,
         policy=policy,
