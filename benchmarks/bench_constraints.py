@@ -3,11 +3,11 @@
     python -m benchmarks.bench_constraints                      # 11 seeds, about a quarter of an hour on one core
     python -m benchmarks.bench_constraints --seeds 3 --only g06 spring
 
-All get the same number of evaluations (5,000 for fewer than 8 variables, else 10,000). An evaluation is a point at which
-value or constraints are asked for; it gives both. A recorder counts them, ends a run that asks for more, and keeps the best
-feasible value; equalities may be missed by 1e-4. We are first or level on a problem unless another's values are
-significantly lower (Mann-Whitney, 5%) and its median is lower by more than 1e-6 of the optimum. Results are kept in
-``--store``, so that an interrupted comparison goes on.
+All get the same number of evaluations (5,000 for fewer than 8 variables, else 10,000). An evaluation is a point at
+which value or constraints are asked for; it gives both. A recorder counts them, ends a run that asks for more, and
+keeps the best feasible value; equalities may be missed by 1e-4. We are first or level on a problem unless another's
+values are significantly lower (Mann-Whitney, 5%) and its median is lower by more than 1e-6 of the optimum. Results are
+kept in ``--store``, so that an interrupted comparison goes on.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def by_deddqn(recorder: Recorder, seed: int, **options: Any) -> None:
 
 
 def by_scipy(recorder: Recorder, seed: int) -> None:
-    """scipy's differential_evolution with its defaults; its polishing (trust-constr) gets a tenth of the evaluations."""
+    """scipy's differential_evolution with its defaults; its polishing gets a tenth of the evaluations."""
     from scipy.optimize import NonlinearConstraint, differential_evolution
 
     problem = recorder.problem

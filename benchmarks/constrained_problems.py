@@ -1,9 +1,9 @@
 """Constrained problems of the literature: five of engineering design, and g01-g13 of Michalewicz, Runarsson and Yao.
 
 Formulas and optima as in: C. A. Coello Coello, "Use of a self-adaptive penalty approach for engineering optimization
-problems" (2000); J. Golinski (1973) for the speed reducer; J. J. Liang et al., "Problem definitions and evaluation criteria
-for the CEC 2006 special session on constrained real-parameter optimization" (2006). All variables are continuous, and
-constraint values lie between `lower` and `upper`.
+problems" (2000); J. Golinski (1973) for the speed reducer; J. J. Liang et al., "Problem definitions and evaluation
+criteria for the CEC 2006 special session on constrained real-parameter optimization" (2006). All variables are
+continuous, and constraint values lie between `lower` and `upper`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EQUALITY = 1e-4  # how far an equality may be missed
 
 @dataclass(frozen=True)
 class Constrained:
-    """A problem: ``fun(x) -> (value, constraint values)``, its box, the limits of the constraint values, its optimum."""
+    """A problem: ``fun(x) -> (value, constraint values)``, its box, the limits of these values, its optimum."""
 
     name: str
     fun: Callable[[np.ndarray], tuple[float, np.ndarray]]

@@ -6,6 +6,7 @@ import math
 
 from deddqn._jit import address_of_record, copy, fill, kernel
 from deddqn.de.constraint_handling import call_level
+from deddqn.de.discrete import points_left
 from deddqn.de.population_statistics import describe_parents
 from deddqn.de.selection import call_selection
 from deddqn.de.state import Counter, End, Outcome, Scalar
@@ -50,6 +51,18 @@ def count_stagnation(counters, improved):
 
 
 @kernel
+def replace_at_once(de_state, i):
+    """Let the trial of individual `i` be its parent from now on, if it is not worse; and the best one, if it is."""
+    counters, fitness, value = de_state.counters, de_state.fitness, de_state.values[i]
+    if value <= fitness[i]:
+        fitness[i] = value
+        copy(de_state.trials[i], de_state.parents[i])
+        copy(de_state.trial_pairs[i], de_state.parent_pairs[i])
+        if value <= fitness[counters[Counter.BEST]]:
+            counters[Counter.BEST] = i
+
+
+@kernel
 def record_trial(de_state, i, value):
     """Record the value of the trial of individual `i`; `outcome` holds what was known before it."""
     counters, scalars, outcome = de_state.counters, de_state.scalars, de_state.outcome
@@ -68,6 +81,8 @@ def record_trial(de_state, i, value):
     count_stagnation(counters, value < outcome[Outcome.BSF])
     de_state.applications[de_state.choices[i]] += 1
     counters[Counter.RECORDED] += 1
+    if counters[Counter.IMMEDIATE]:
+        replace_at_once(de_state, i)
 
 
 @kernel
@@ -86,15 +101,26 @@ def begin_generation(de_state):
     describe_parents(de_state)
     if target_reached(de_state.scalars):
         counters[Counter.ENDED] = End.TARGET
+    elif exhausted(de_state):
+        counters[Counter.ENDED] = End.EXHAUSTED
     elif counters[Counter.EVALUATIONS] >= counters[Counter.BUDGET]:
         counters[Counter.ENDED] = End.BUDGET
     left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS]
+    if de_state.visited.size and counters[Counter.INITIALISED]:
+        left = min(left, points_left(counters))
     counters[Counter.GENERATION_SIZE] = min(counters[Counter.POPULATION], left)
     counters[Counter.DONORS_DRAWN] = counters[Counter.PROPOSED] = counters[Counter.RECORDED] = counters[
         Counter.TOLD
     ] = 0
     counters[Counter.TIED] = 0
     fill(de_state.told, 0)
+
+
+@kernel
+def exhausted(de_state):
+    """True when all points of a discrete space have been evaluated; those of a new population are about to be."""
+    counters = de_state.counters
+    return de_state.visited.size > 0 and counters[Counter.INITIALISED] == 1 and points_left(counters) <= 0
 
 
 @kernel

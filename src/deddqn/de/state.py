@@ -28,6 +28,7 @@ from deddqn._jit.contents import (
 from deddqn.de.cma_state import MODEL_FIELDS
 from deddqn.de.config import DEConfig
 from deddqn.de.constraint_state import CONSTRAINT_FIELDS, Pair
+from deddqn.de.discrete_state import DISCRETE_FIELDS, discrete_sizes
 from deddqn.de.mutation import ARCHIVE_DONORS, CMA, GAUSS
 from deddqn.de.portfolio import Portfolio
 from deddqn.rng import STATE_WORDS, Stream
@@ -73,6 +74,11 @@ class Counter(IntEnum):
     TRAINING_POINTS = 30  # of the surrogate; 0: it was not fitted yet
     REFIT_AT = 31  # evaluations when it was made
     TIED = 32  # recorded trials of this generation with exactly the value of their parents
+    POINTS = 33  # of a discrete space; 0 where a coordinate is continuous
+    VISITED = 34  # ... that are remembered
+    IMMEDIATE = 35  # a trial that is not worse replaces its parent at once
+    EXPONENTIAL = 36  # crossover
+    PYTHON_STRATEGY = 37  # where a Python object lies that writes the mutants; 0: the portfolio's strategies do
 
 
 class Scalar(IntEnum):
@@ -98,6 +104,8 @@ class Scalar(IntEnum):
     WORST_VALUE = 17  # of them, 0 while there is none
     SPREAD = 18  # of the keys of other points, above the worst value
     WORST_VIOLATION = 19  # finite one so far
+    DITHER = 20  # what every generation may add to F
+    DITHERED = 21  # what this generation has added
 
 
 class Outcome(IntEnum):
@@ -131,6 +139,7 @@ class End(IntEnum):
     NOT_YET = 0
     BUDGET = 1
     TARGET = 2
+    EXHAUSTED = 3  # all points of a discrete space are evaluated
 
 
 # What the slots may hold in memory that comes from a file; bounds are sizes of the layout and other counters
@@ -170,6 +179,11 @@ COUNTERS = slots(
     TRAINING_POINTS=whole(0, "training_points"),
     REFIT_AT=whole(0, "EVALUATIONS"),
     TIED=whole(0, "RECORDED"),
+    POINTS=AS_BEGUN,
+    VISITED=whole(0, "visited"),
+    IMMEDIATE=AS_BEGUN,
+    EXPONENTIAL=AS_BEGUN,
+    PYTHON_STRATEGY=AS_BEGUN,
 )
 SCALARS = slots(
     Scalar,
@@ -193,6 +207,8 @@ SCALARS = slots(
     WORST_VALUE=FINITE,
     SPREAD=FINITE,
     WORST_VIOLATION=FINITE,
+    DITHER=AS_BEGUN,
+    DITHERED=FINITE,
 )
 
 DE_STATE = Layout(
@@ -316,12 +332,19 @@ DE_STATE = Layout(
     ),
     *MODEL_FIELDS,
     *CONSTRAINT_FIELDS,
+    *DISCRETE_FIELDS,
 )
 """The state of a run with NP individuals, D coordinates and K operators; see `de_state_sizes`."""
 
 
-def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int, constraints: int = 0) -> dict[str, int]:
-    """The sizes of the fields; what nobody uses takes no room. `constraints` is the number of constraint values."""
+def de_state_sizes(
+    portfolio: Portfolio, config: DEConfig, dimension: int, constraints: int = 0, points: float | None = None
+) -> dict[str, int]:
+    """The sizes of the fields; what nobody uses takes no room.
+
+    `constraints` is the number of constraint values. `points` is None where no coordinate is discrete, else the number
+    of points, inf where one is continuous.
+    """
     size = config.population_size
     shrinks = config.final_population not in (None, size)
     adapts = any(entry.adapts for entry in portfolio)
@@ -347,6 +370,7 @@ def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int, const
         "constraints": constraints,
         "pair": len(Pair) if constraints else 0,
         "constrained_D": dimension if constraints else 0,
+        **discrete_sizes(dimension, points),
     }
 
 

@@ -11,10 +11,10 @@ import numpy as np
 from deddqn._utils.validation import suggests_keywords
 from deddqn.optimize.arguments import choose_policy, flag, population_of, split_bounds, whole_number
 from deddqn.optimize.constrained_polish import ConstrainedPolish
-from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints_of
+from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints_of, problem_of
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.parallel import is_parallel
-from deddqn.optimize.polish import Polish, polishing_share
+from deddqn.optimize.polish import Polish, polishing_bounds, polishing_share
 from deddqn.policies.policy import Policy
 from deddqn.problems.constraints import ConstrainedFunction, Constraints
 from deddqn.problems.problem import Problem
@@ -47,6 +47,7 @@ def minimize(
     restart_tolerance: float | None = None,
     restart_final_fraction: float | None = None,
     n_candidates: int | None = None,
+    integrality: Any = None,
     vectorized: bool = False,
     workers: Any = 1,
     x0: Any = None,
@@ -89,10 +90,13 @@ def minimize(
         restart replaced. Then a restart is made only if as much is left before the reserve as the population has lived.
     n_candidates : candidates per trial, of which a surrogate model pre-screens the one to evaluate; for policies that
         pre-screen (the softmax ones). The policy's own number by default, else 1.
+    integrality : as in scipy: True (or 1) where a coordinate is an integer, for all or for each; `fun` gets floats that
+        hold integers. 2 is for numbers of categories, without an order. Where no coordinate is continuous no point is
+        evaluated twice, and the search ends when all have been.
     vectorized : `fun` takes (D, S) and returns (S,), as in scipy.
     workers : number of processes (-1: all cores), or a map-like. The result does not depend on it.
     x0 : a point to include in the initial population.
-    init : "uniform", "latinhypercube", "sobol", or the population itself as an array (S, D).
+    init : "uniform", "latinhypercube", "sobol", "halton", or the population itself as an array (S, D).
     rng, seed : int, Generator or SeedSequence; the same seed gives the same run.
     callback : ``callback(xk, convergence=...)`` or ``callback(intermediate_result)`` after every generation; stops
         the search by returning True or raising StopIteration.
@@ -133,6 +137,7 @@ def minimize(
     limited = _constraints(constraints, constraint_tolerance, box, vectorized)
     polish = limited is not None if polish is None else flag("polish", polish)
     evaluations = whole_number("maxfun", maxfun, 1)
+    polish = polish and not problem_of(box, None, 0.0, integrality)[0].integrality.all()  # integers have no slope
     if polish:
         chosen, _ = choose_policy(policy, portfolio, scale, crossover)
         size = population_of(population_size, init, chosen, evaluations, final_population)
@@ -157,6 +162,7 @@ def minimize(
         restart_tolerance=restart_tolerance,
         restart_final_fraction=restart_final_fraction,
         n_candidates=n_candidates,
+        integrality=integrality,
         x0=x0,
         init=init,
         rng=rng,
@@ -176,8 +182,8 @@ def minimize(
         progress=progress,
     )
     if polish and np.isfinite(result.fun) and not {"interrupted", "maxtime"} & set(optimizer.stop()):
-        settings = (optimizer.search_bounds, int(maxfun) - result.nfev, optimizer.deadline)
-        local = _polish(fun, args, vectorized, limited, settings)
+        limits = polishing_bounds(optimizer.search_bounds, optimizer.problem.integrality, result.x)
+        local = _polish(fun, args, vectorized, limited, (limits, int(maxfun) - result.nfev, optimizer.deadline))
         return local.improve(result, stoppable=disp)
     return result
 

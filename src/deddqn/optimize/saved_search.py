@@ -71,6 +71,7 @@ def _problem_reference(run: Run) -> dict[str, Any]:
         "noisy": noisy,
         "work_size": int(run.core.work.size),
         "constraints": None if problem.constraints is None else problem.constraints.plain,
+        "integrality": problem.integrality.tolist(),
         "registered": known is not None and known.objective.kernel is problem.objective.kernel,
     }
 
@@ -86,9 +87,9 @@ def _problem_of(saved: dict[str, Any]) -> Problem:
     if saved["registered"]:
         return get(saved["name"], noise=saved["noisy"])
     bounds = np.asarray(saved["bounds"])
-    limits = saved.get("constraints")  # searches of version 0.1 have none
-    constraints = None if limits is None else Constraints.from_plain(limits)
-    box = Problem.box(bounds[:, 0], bounds[:, 1], name=saved["name"], constraints=constraints)
+    limits = saved["constraints"]
+    given = {"constraints": None if limits is None else Constraints.from_plain(limits)}
+    box = Problem.box(*bounds.T, name=saved["name"], integrality=saved["integrality"], **given)
     box.objective = Objective(box.objective.kernel, work_size=int(saved["work_size"]))
     return box
 
