@@ -38,7 +38,7 @@ call_assess, call_level = caller_of(ASSESS_SIGNATURE), caller_of(LEVEL_SIGNATURE
 DE_STATE_AT = DE_STATE.at
 
 LEVEL_SHARE = 0.9  # of the initial population keep to the first level
-LEVEL_END = 0.95  # of the budget: then the level is 0
+LEVEL_END = 0.9  # of the budget: then the level is 0
 LEVEL_POWER = 5.0
 NARROW = 0.01  # of its scale: limits that are closer together need a level
 LARGEST_KEY = 1e307  # sums of a few keys are finite
