@@ -15,8 +15,9 @@ feasible region from all sides (T. Takahama, S. Sakai, "Constrained optimization
 evolution", CEC 2006). When `worst` or the level changes, the keys of all stored points are made again from their pairs
 (f, v).
 
-The scales are the mean excesses in the initial population. The answer of a run is its best point at level 0, whatever
-the level is. Shares and the schedule were chosen on random problems (benchmarks/generated_constraints.py).
+Strict constraints have no level: of a point that violates one nothing but v is known. The scales are the mean excesses
+in the initial population. The answer of a run is its best point at level 0, whatever the level is. Shares and the
+schedule were chosen on random problems (benchmarks/generated_constraints.py).
 """
 
 from __future__ import annotations
@@ -257,7 +258,8 @@ def begin_constraints(de_state):
     copy(de_state.parents[0], de_state.best_point)
     for i in range(1, recorded):
         note_answer(de_state, de_state.parents[i], pairs[i], de_state.constraint_values[i])
-    scalars[Scalar.FIRST_LEVEL] = first_level(de_state, recorded) if has_narrow(de_state) else 0.0
+    levelled = has_narrow(de_state) and not counters[Counter.STRICT]
+    scalars[Scalar.FIRST_LEVEL] = first_level(de_state, recorded) if levelled else 0.0
 
 
 @kernel
