@@ -10,6 +10,8 @@ import numpy as np
 
 from deddqn.engine.run import Run
 from deddqn.optimize.arguments import floats, number, split_bounds
+from deddqn.optimize.space import Space
+from deddqn.optimize.space_search import encoded_constraints
 from deddqn.problems.constraints import Constraints, LinearPart, Part, ReturnedConstraint
 from deddqn.problems.problem import Problem
 
@@ -59,12 +61,13 @@ def constraints_of(
     return Constraints(parts, allowed, strict) if parts else None
 
 
-def renew_constraints(run: Run, given: Any, vectorized: bool) -> None:
+def renew_constraints(run: Run, space: Space | None, given: Any, vectorized: bool) -> None:
     """Let a run, which was loaded, call constraints that are given again; they have the limits that it had."""
     if given is None:
         return
     problem, own = run.spec.problem, run.spec.problem.constraints
-    constraints = constraints_of(given, 0.0, (problem.lower, problem.upper), vectorized=vectorized)
+    box, encoded = (problem.lower, problem.upper), encoded_constraints(space, given)
+    constraints = constraints_of(encoded, 0.0, box, vectorized=vectorized)
     same = own is not None and constraints is not None and own.size == constraints.size
     if not same or not all(np.array_equal(getattr(own, k), getattr(constraints, k)) for k in ("lower", "upper")):
         raise ValueError(f"constraints must have the limits that the search was made with, got {given!r}")

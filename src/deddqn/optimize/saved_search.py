@@ -83,7 +83,7 @@ DESCRIPTION = {
     "limits": {"maxiter": (int, None), "ftarget": (float, None), "tol": float, "atol": float},
     "asked": [int],
     "label": str,
-    "space": (dict, None),  # checked where it is read
+    "space": (None, Mapped(Mapped(object))),  # `Space.from_dict` checks the rest
     "has_history": bool,
 }
 """The form of the description."""
