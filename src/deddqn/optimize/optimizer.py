@@ -28,7 +28,7 @@ from deddqn.optimize.arguments import (
     whole_number,
 )
 from deddqn.optimize.callbacks import asks_to_stop
-from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of
+from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of, renew_constraints
 from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
 from deddqn.optimize.progress import check_progress, display, top_shares
@@ -290,20 +290,19 @@ class Optimizer:
         maxtime: float | None = None,
         disp: bool = False,
         progress: bool | str = False,
+        constraints: Any = None,
     ) -> OptimizeResult:
-        """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`."""
+        """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`.
+
+        A search that was loaded needs its `constraints` again, if they have functions.
+        """
         show, shown = flag("disp", disp), check_progress(progress)
         if callback is not None and not callable(callback):
             raise ValueError(f"callback must be callable, got {callback!r}")
         seconds = None if maxtime is None else number("maxtime", maxtime, 0.0)
-        drive = Drive(
-            self._run,
-            of_point(self.space, fun, vectorized),
-            args=args,
-            vectorized=vectorized,
-            workers=workers,
-            maxtime=seconds,
-        )
+        renew_constraints(self._run, self.space, constraints, flag("vectorized", vectorized))
+        function = of_point(self.space, fun, vectorized)
+        drive = Drive(self._run, function, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
         self._reasons.clear()
         try:
             with drive, display(shown, self._run, drive.deadline, alone=drive.alone) as bar:
@@ -385,8 +384,7 @@ class Optimizer:
 
         spec = spec_of(state, policy)
         self._limits = Limits(**state["limits"])
-        n_ops = len(spec.portfolio)
-        history = None if state["history"] is None else History.from_arrays(state["history"], n_ops)
+        history = None if state["history"] is None else History.from_arrays(state["history"], len(spec.portfolio))
         check_arena(spec, state["arena"])
         space = saved_space(state["space"], spec.problem)
         self._adopt(Run.resume(spec, state["arena"]), history, space)
