@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -100,7 +101,7 @@ def saves(folder: Path) -> Any:
             optimizer.tell(points, [bowl(x) for x in points])
         optimizer.save(path)
         if k % 5 == 0:
-            _expect_full(lambda: optimizer.save(path))
+            _expect_full(partial(optimizer.save, path))
         optimizer = Optimizer.load(path)
     return _found(optimizer.result)
 

@@ -19,6 +19,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import deddqn
 from deddqn._utils.atomic import write_text
+from deddqn._utils.disk_errors import reason
 from deddqn._utils.validation import UnknownNameError, check_whole_number
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.problems import Problem, get
@@ -74,7 +75,8 @@ def run(options: Options) -> int:
     function = None if isinstance(target, Problem) else target
     console = Console(stderr=True)
     status = 0
-    with _Watch(optimizer, options, console) as watch:
+    saving = _Saving(optimizer, options.save, console)
+    with _Watch(optimizer, options, console, saving) as watch:
         try:
             optimizer.optimize(function, workers=options.workers, maxtime=options.maxtime, callback=watch.note)
         except KeyboardInterrupt:
@@ -85,10 +87,11 @@ def run(options: Options) -> int:
             traceback.print_exc()  # of the user's function: shown whole, and what was found is kept
             status = 1
     if options.save is not None:
-        optimizer.save(options.save)
-        console.print(f"saved to {options.save}; continue with --resume {options.save}", soft_wrap=True)
-    _report(optimizer, target, options)
-    return status
+        if saving.save():
+            console.print(f"saved to {options.save}; continue with --resume {options.save}", soft_wrap=True)
+        else:
+            status = status or 1
+    return _report(optimizer, target, options) or status
 
 
 def _check(options: Options) -> None:
@@ -178,12 +181,41 @@ def _bounds(options: Options) -> list[tuple[float, float]]:
     return box
 
 
-class _Watch:
-    """A progress bar that is updated after every generation, and saves the search now and then."""
+class _Saving:
+    """Saves the search now and then, if there is a `path`; the search goes on where that fails."""
 
-    def __init__(self, optimizer: Optimizer, options: Options, console: Console) -> None:
-        self.optimizer, self.options = optimizer, options
-        self.started, self.saved = time.monotonic(), time.monotonic()
+    def __init__(self, optimizer: Optimizer, path: Path | None, console: Console) -> None:
+        self.optimizer, self.path, self.console = optimizer, path, console
+        self.tried = time.monotonic()
+        self.failed = ""  # why the last attempt did
+
+    def save_if_due(self) -> None:
+        """Save if the last attempt is some seconds ago; say once that it fails, until it works again."""
+        if self.path is not None and time.monotonic() - self.tried > SAVE_EVERY:
+            before = self.failed
+            if not self.save(quiet=bool(before)) and not before:
+                self.console.print("the search goes on, and tries again to save", soft_wrap=True)
+
+    def save(self, *, quiet: bool = False) -> bool:
+        """Save now; False if that fails, and say why unless `quiet`."""
+        assert self.path is not None
+        try:
+            self.optimizer.save(self.path)
+            self.failed = ""
+        except OSError as error:
+            self.failed = reason(error)
+            if not quiet:
+                self.console.print(f"cannot save to {self.path}: {self.failed}", soft_wrap=True, markup=False)
+        self.tried = time.monotonic()
+        return not self.failed
+
+
+class _Watch:
+    """A progress bar that is updated after every generation, which is also when the search is saved."""
+
+    def __init__(self, optimizer: Optimizer, options: Options, console: Console, saving: _Saving) -> None:
+        self.optimizer, self.saving = optimizer, saving
+        self.started = time.monotonic()
         self.before = optimizer.result.nfev
         self.progress = Progress(
             TextColumn("{task.description}"),
@@ -216,12 +248,11 @@ class _Watch:
         shares = " ".join(f"{name} {count / total:.0%}" for count, name in used[:SHOWN_MOVES])
         speed = f"{(result.nfev - self.before) / seconds:,.0f}"
         self.progress.update(self.task, completed=result.nfev, speed=speed, best=f"{result.fun:.6g}", shares=shares)
-        if self.options.save is not None and time.monotonic() - self.saved > SAVE_EVERY:
-            self.optimizer.save(self.options.save)
-            self.saved = time.monotonic()
+        self.saving.save_if_due()
 
 
-def _report(optimizer: Optimizer, target: Any, options: Options) -> None:
+def _report(optimizer: Optimizer, target: Any, options: Options) -> int:
+    """Print the result and write it to the file; if that fails, print what would be there, and return 1."""
     result = optimizer.result
     error = None
     if isinstance(target, Problem) and target.optimum is not None and np.isfinite(result.fun):
@@ -240,11 +271,22 @@ def _report(optimizer: Optimizer, target: Any, options: Options) -> None:
         "strategy_counts": dict(zip(result.strategies, result.strategy_counts.tolist(), strict=True)),
         "non_finite": result.non_finite,
     }
-    if options.out is not None and str(options.out) != "-":
-        write_text(options.out, json.dumps(summary, indent=2) + "\n")
-    elif options.out is not None:
-        print(json.dumps(summary, indent=2))
-        return
+    text = json.dumps(summary, indent=2) + "\n"
+    failed = options.out is not None and str(options.out) != "-" and not _written(options.out, text)
+    if failed or str(options.out) == "-":
+        print(text, end="", flush=True)
+        return int(failed)
     print(f"f = {result.fun:.10g}" + (f"  (error {error:.3g})" if error is not None else ""))
     print("x = " + np.array2string(result.x, precision=6, threshold=50))
     print(f"{result.nfev} evaluations, policy {result.policy}. {result.message}")
+    return 0
+
+
+def _written(path: Path, text: str) -> bool:
+    """Whether the text could be written; says why not."""
+    try:
+        write_text(path, text)
+    except OSError as error:
+        print(f"deddqn minimize: cannot write {path}: {reason(error)}; the result follows", file=sys.stderr)
+        return False
+    return True

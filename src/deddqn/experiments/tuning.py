@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,7 +20,8 @@ from typing import Any, Protocol
 import numpy as np
 
 import deddqn
-from deddqn._utils.atomic import write_text
+from deddqn._utils.atomic import remove_leftovers, write_text
+from deddqn._utils.disk_errors import CannotWriteError, clear_errors
 from deddqn._utils.lock import FolderLock
 from deddqn._utils.optional_imports import need
 from deddqn._utils.validation import check_whole_number, unknown_name
@@ -159,13 +161,30 @@ class Tuning:
         )
 
     def locked(self) -> FolderLock:
-        """Sole use of this method's study in the folder, which is made."""
+        """Sole use of this method's study in the folder, which is made; what a killed tuning left behind is deleted."""
         self.out.mkdir(parents=True, exist_ok=True)
-        return FolderLock(self.out, f".{self.method}.lock")
+        lock = FolderLock(self.out, f".{self.method}.lock")
+        remove_leftovers(self.out, f"{self.method}.json")
+        return lock
 
     def fresh(self, first: int) -> TuningProtocol:
         """Runs that no trial has seen."""
         return replace(self.protocol, runs=FINAL_FACTOR * self.runs, first=first)
+
+
+@contextmanager
+def clear_storage_errors(tuning: Tuning) -> Iterator[None]:
+    """Turn what a disk or the database in the body says into one line of advice."""
+    optuna = need("optuna", "tuning", "baselines")
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        with clear_errors(f"write in {tuning.out}"):
+            yield
+    except (SQLAlchemyError, optuna.exceptions.StorageInternalError) as error:
+        reason = str(getattr(error.__cause__ or error, "orig", error)).splitlines()[0]
+        advice = "what was stored before is intact: free some space or mend the folder, and run the command again"
+        raise CannotWriteError(f"cannot write in {tuning.out}: {reason}; {advice}") from error
 
 
 def open_study(tuning: Tuning) -> Any:
@@ -192,6 +211,8 @@ def open_study(tuning: Tuning) -> Any:
         raise ValueError(
             f"out must be a new folder for other settings, {tuning.out} holds a study with: {', '.join(changed)}"
         )
+    for trial in study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.RUNNING,)):  # of earlier versions
+        study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
     return study
 
 
@@ -207,7 +228,7 @@ def _suggest(trial: Any, key: str, where: Range) -> float | int:
 
 
 class _Sampler:
-    """Where the next trial is: a study in memory that has seen the finished trials of the stored one, in their order."""
+    """Where the next trial is: a study in memory that has seen the finished trials of the stored one in order."""
 
     def __init__(self, tuning: Tuning, stored: Sequence[Any]) -> None:
         optuna = need("optuna", "tuning", "baselines")

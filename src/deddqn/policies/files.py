@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from deddqn._utils.atomic import replacing
+from deddqn._utils.atomic import write_bytes
 from deddqn.de.config import check_own
 from deddqn.de.portfolio import Portfolio
 from deddqn.features.layout import LAYOUT_VERSION
@@ -41,7 +40,7 @@ def write_policy_file(
 
     `de` are the settings that the policy needs (see `deddqn.de.config.OWN_SETTINGS`), where they are not the paper's.
     """
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     header = {
         "format": FORMAT,
@@ -54,9 +53,7 @@ def write_policy_file(
     }
     if de:
         header["de"] = check_own(de)
-    target = Path(path)
-    with replacing(target) as temporary:
-        save_file(tensors, temporary, metadata={"deddqn": json.dumps(header)})
+    write_bytes(path, save(tensors, metadata={"deddqn": json.dumps(header)}))
 
 
 def read_policy_file(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
 from deddqn._utils.atomic import remove_leftovers, replacing
 from deddqn._utils.lock import FolderLock
@@ -35,7 +35,7 @@ def save_checkpoint(folder: Path, number: int, arrays: dict[str, np.ndarray], st
     with replacing(target) as temporary:
         temporary.mkdir(parents=True)
         for k, bundle in enumerate(_bundles(arrays)):
-            save_file(bundle, temporary / f"arrays-{k:02d}.safetensors")
+            (temporary / f"arrays-{k:02d}.safetensors").write_bytes(save(bundle))
         (temporary / "state.json").write_text(json.dumps(state))
     for old in checkpoints(folder)[:-1]:
         shutil.rmtree(old, ignore_errors=True)
@@ -60,7 +60,7 @@ def load_checkpoint(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]
 def prepare_folder(folder: Path, *, resume: bool) -> tuple[FolderLock, bool]:
     """Make the folder of a training; return its lock, and whether it resumes from a checkpoint there.
 
-    `resume` has to allow that. What a killed training left of an unfinished checkpoint is deleted.
+    `resume` has to allow that. What a killed training left of unfinished files and checkpoints is deleted.
     """
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"out must be a folder, got the file {str(folder)!r}")
@@ -70,6 +70,7 @@ def prepare_folder(folder: Path, *, resume: bool) -> tuple[FolderLock, bool]:
     if found and not resume:
         raise ValueError(f"{folder} holds a training already: continue with --resume, or choose another folder")
     remove_leftovers(folder, "checkpoint-*", folders=True)
+    remove_leftovers(folder, "*.safetensors", "summary.json")
     return lock, found
 
 

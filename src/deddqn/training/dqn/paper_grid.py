@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from deddqn._utils.atomic import write_text
 from deddqn.training.config import TrainingConfig
 from deddqn.training.dqn.trainer import TrainingResult, train
 
@@ -39,5 +40,5 @@ def paper_grid(settings: Mapping[str, Any], out: Path, *, resume: bool = False) 
         kept = "yes" if name in chosen.values() else ""
         lines.append(f"{name:<20}{result.best_return:>18.6g}{result.best_cycle:>8}  {kept}")
     found = {name: {"best_return": r.best_return, "best_cycle": r.best_cycle} for name, r in results.items()}
-    (out / "grid.json").write_text(json.dumps({"networks": found, "kept": chosen}, indent=1))
+    write_text(out / "grid.json", json.dumps({"networks": found, "kept": chosen}, indent=1))
     return "\n".join(lines)

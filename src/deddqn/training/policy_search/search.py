@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from deddqn._utils.atomic import write_text
 from deddqn._utils.validation import choice_error
 from deddqn._utils.versions import versions
 from deddqn.de.portfolio import EXTENDED
@@ -259,6 +260,10 @@ class PolicySearch:
             self.close()
         return self.best_score
 
+    def stop(self) -> None:
+        """End the training soon, with a checkpoint."""
+        self.stopped = True
+
     def close(self) -> None:
         """Close the log and leave the folder to others; `run` does so at its end."""
         try:
@@ -340,7 +345,7 @@ class PolicySearch:
         names = [problem.name for problem in self.problems]
         summary = {"rank_score": self.best_score, "curve": self.curve, **_listed(self._policy_at(self.best))}
         summary["last_scores"] = dict(zip(names, scores.tolist(), strict=True))
-        (self.out / "summary.json").write_text(json.dumps(summary, indent=1))
+        write_text(self.out / "summary.json", json.dumps(summary, indent=1))
 
     def save(self) -> None:
         """Write a checkpoint."""
