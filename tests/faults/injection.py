@@ -4,8 +4,8 @@ A *point* is a call to the operating system for a path below the folder of the c
 (fsync), ``rename``, ``renamed`` (just after), ``folder`` (mkdir), ``remove``. Audit hooks see them, and a wrapper sees
 fsync. A *fault* happens at the n-th time that a point is reached.
 
-Processes are forked from a `Nursery`, which has imported everything and never starts a thread: so a run costs a fraction
-of a second, and a fault cannot reach the process that judges.
+Processes are forked from one that has imported everything (`tests.faults.commands.prepare`) and starts no thread: so a
+run costs a fraction of a second, and a fault cannot reach the process that judges.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Fault:
     point : one of `POINTS`.
     number : at which time that it is reached, from 1.
     what : an error of `ERRORS`, which all later points of the kind share (a full disk stays full); a signal of
-        `SIGNALS`; "second", a second process, also "second, then kill"; "later" or "earlier", a clock that jumps. Also, at the point "size":
-        "room", where no file can grow beyond `number` bytes, whoever writes it.
+        `SIGNALS`; "second", a second process, also "second, then kill"; "later" or "earlier", a clock that jumps.
+        Also, at the point "size": "room", where no file can grow beyond `number` bytes, whoever writes it.
     """
 
     point: str

@@ -1,9 +1,9 @@
 """``python -m tests.faults.kills --count 200``: kill -9 at random points, half of the times with a second process.
 
-Every kill is an episode of one command in a new folder: it is begun and killed, at a random time or at the random n-th
-reach of a random named point (`tests.faults.injection`). In half of the episodes a second process of the same command is
-started just before, and either is refused or does no harm. Then the command runs to its end. That end has to be the one
-of an undisturbed run, with nothing left over: results, policies, logs, trials and their values.
+Every kill is an episode of one command in a new folder: it is begun and killed, at a random time or when it reaches a
+random named point (`tests.faults.injection`) for the n-th time. In half of the episodes a second process of the same
+command is started just before, and either is refused or does no harm. Then the command runs to its end. That has to be
+the end of an undisturbed run, with nothing left over: results, policies, logs, trials and their values.
 """
 
 from __future__ import annotations

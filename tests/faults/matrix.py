@@ -28,7 +28,7 @@ ROOM = (3000, 20000)  # bytes that a file may have; what is printed goes to file
 
 
 def faults(counts: dict[str, int], quick: bool) -> Iterator[Fault]:
-    """Faults for a command that reaches the points so often: some in the middle, or all, first, in the middle and last."""
+    """Faults for a command that reaches the points so often: a few, or all at the first, middle and last time."""
     if quick:
         yield from (Fault(point, (counts[point] + 1) // 2, what) for point, what in QUICK if counts[point])
     else:
@@ -73,7 +73,8 @@ class Matrix:
     def _wrong_at_once(self, fault: Fault, ended: Ended, folder: Path) -> Iterator[str]:
         if ended.traceback:
             yield f"a traceback: {ended.err[-1500:]}"
-        if ended.status == 0 and self._reached(folder) != self.end:
+        stopped = "stopped; continue with --resume" in ended.out  # a training that was asked to end
+        if ended.status == 0 and not stopped and self._reached(folder) != self.end:
             yield "it ended with 0, and without its result"
         if fault.what in ENDS:
             if ended.status not in ENDS[fault.what]:
