@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deddqn.analysis.paper_tables import CONTROL, MISPRINT, paper_friedman, recompute_li, recompute_ranks, table_3
+from deddqn.analysis.paper_tables import (
+    CONTROL,
+    MISPRINT,
+    RankLine,
+    paper_friedman,
+    recompute_li,
+    recompute_ranks,
+    table_3,
+)
 from deddqn.analysis.statistics import (
     Samples,
     a12,
@@ -21,6 +29,7 @@ from deddqn.analysis.statistics import (
     mean_ranks,
     rank_table,
     solved_is_zero,
+    tost,
     welch,
     win_tie_loss,
 )
@@ -134,6 +143,18 @@ def test_welch_agrees_with_scipy():
     assert math.isnan(welch(np.ones(1), 2.0, 1.0, 25))
 
 
+def test_tost_by_hand_and_against_scipys_one_sided_tests():
+    rng = np.random.default_rng(4)
+    ours, theirs = rng.normal(10, 2, 20), rng.normal(10.5, 3, 25)
+    published = (theirs.mean(), theirs.std(ddof=1), 25)
+    below = stats.ttest_ind(ours, theirs + 2.0, equal_var=False, alternative="less").pvalue
+    above = stats.ttest_ind(ours, theirs - 2.0, equal_var=False, alternative="greater").pvalue
+    assert tost(ours, *published, 2.0) == pytest.approx(max(below, above))
+    assert tost(ours, *published, 0.0) >= 0.5  # nothing is equivalent within nothing
+    assert tost(np.ones(3), 1.0, 0.0, 25, 0.1) == 0.0 and tost(np.ones(3), 2.0, 0.0, 25, 0.1) == 1.0
+    assert math.isnan(tost(np.array([1.0, np.inf]), 2.0, 1.0, 25, 0.1))
+
+
 def test_bootstrap_intervals_hold_the_rank_and_shrink_to_it_without_noise():
     rng = np.random.default_rng(2)
     noisy = {(m, p): rng.normal(k, 3.0, 25) + 20 for k, m in enumerate("abc") for p in "xyz"}
@@ -152,13 +173,19 @@ def test_ranks_use_only_problems_that_all_methods_ran_on():
     assert [r.method for r in bootstrap_ranks(samples, resamples=10)] == ["b", "a"]
 
 
-def test_the_papers_table_4_follows_from_its_table_3_within_a_tenth():
+def test_the_papers_table_4_follows_from_its_table_3_but_for_equal_printed_means():
     """Table 3 and Table 4."""
     assert len(table_3()) == 130
     lines = recompute_ranks()
     assert len(lines) == 13
     assert all(line.agrees for line in lines)
     assert [line.method for line in lines][:2] == ["ipop-cmaes", CONTROL]
+    exact = {line.method: line.computed for line in lines}
+    assert exact["ipop-cmaes"] == pytest.approx(2.3) and exact["lr-cmaes"] == pytest.approx(4.4)
+    assert {line.method for line in lines if line.remark} == {
+        *("ddqn-r1", "ddqn-r3", "pm-adapss", "de1", "de2", "de3", "de4")
+    }
+    assert not RankLine("de1", 11.61, 11.55, 11.5, 11.6).agrees
     assert paper_friedman().p < 0.01
 
 

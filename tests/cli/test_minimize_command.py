@@ -118,11 +118,11 @@ def test_bad_values_are_reported(folder, tmp_path, capsys):
     assert main(["minimize", f"{folder}:holes", "--bounds", "-5,5", "--maxfun", "300", "--json", "r.json"]) == 0
     facts = read(tmp_path / "r.json")
     assert facts["non_finite"] > 0 and "gave NaN" in facts["message"] and "gave NaN" in capsys.readouterr().out
-    assert main(["minimize", f"{folder}:nothing", "--bounds", "-5,5", "--maxfun", "300", "--json", "r.json"]) == 0
+    assert main(["minimize", f"{folder}:nothing", "--bounds", "-5,5", "--maxfun", "300", "--json", "r.json"]) == 1
     assert read(tmp_path / "r.json")["fun"] is None
-    assert main(["minimize", f"{folder}:bowl", "--bounds", "-5,5", "--maxtime", "0", "--json", "r.json"]) == 0
+    assert main(["minimize", f"{folder}:bowl", "--bounds", "-5,5", "--maxtime", "0", "--json", "r.json"]) == 1
     assert read(tmp_path / "r.json")["nfev"] == 0
-    assert main(["minimize", "cec2005:F1/d10", "--maxtime", "0", "--json", "r.json"]) == 0
+    assert main(["minimize", "cec2005:F1/d10", "--maxtime", "0", "--json", "r.json"]) == 1
     assert read(tmp_path / "r.json")["error"] is None
 
 
@@ -158,8 +158,9 @@ def test_resumed_equals_uninterrupted(target, workers, folder, tmp_path, capsys)
 def test_an_error_in_the_function_is_shown_and_nothing_is_lost(folder, capsys):
     command = ["minimize", f"{folder}:broken", "--bounds", "-5,5", "--maxfun", "300"]
     assert main([*command, "--save", "s.npz"]) == 1
-    err = capsys.readouterr().err
-    assert "KeyError: 'pressure'" in err and "in broken" in err
+    out, err = capsys.readouterr()
+    assert "KeyError: 'pressure'" in err and "in broken" in err and out == ""
+    assert "the function failed after 150 evaluations; best value " in err
     assert deddqn.Optimizer.load("s.npz").result.nfev == 150
 
 
@@ -174,12 +175,21 @@ def test_resuming_something_else_is_refused(folder, capsys):
         (["cec2005:F9/d10", "--resume", "function.npz"], "resume must hold a search on cec2005:F9/d10"),
         ([f"{folder}:bowl", "--resume", "function.npz", "--bounds", "-4,4"], "bounds must be those of the saved"),
         ([f"{folder}:bowl", "--resume", "function.npz", "--workers", "2"], "updating must be 'deferred'"),
+        ([f"{folder}:slow", "--resume", "function.npz"], f"a search on {folder}:slow, got one on '{folder}:bowl'"),
+        ([f"{folder}:bowl", "--resume", "function.npz", "--maxfun", "400"], "maxfun must be left out with resume"),
+        ([f"{folder}:bowl", "--resume", "function.npz", "--seed", "0"], "seed must be left out with resume"),
         ([f"{folder}:bowl", "--resume", "nothing.npz"], "nothing.npz"),
         ([f"{folder}:bowl", "--resume", f"{folder}.py"], "is not a whole saved search"),
     ]:
         assert main(["minimize", *command]) == 2, command
         err = capsys.readouterr().err
         assert message in err.replace("\n", " ") and "Traceback" not in err
+
+
+def test_a_search_that_python_saved_is_resumed(folder, capsys):
+    deddqn.Optimizer([(-5, 5)] * 3, maxfun=200, rng=1).save("python.npz")
+    assert main(["minimize", f"{folder}:bowl", "--resume", "python.npz", "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["nfev"] == 200
 
 
 def test_bad_commands(folder, capsys):
@@ -217,6 +227,9 @@ def test_bad_commands(folder, capsys):
 def test_unknown_commands_and_help(capsys):
     assert main(["minimise"]) == 2
     assert "did you mean 'minimize'?" in capsys.readouterr().err
+    for far in ("solve", "optimum", "x"):
+        assert main([far]) == 2
+        assert "did you mean" not in capsys.readouterr().err
     for arguments in ([], ["--help"], ["-h"]):
         assert main(arguments) == 0
         assert "usage: deddqn COMMAND" in capsys.readouterr().out

@@ -97,6 +97,7 @@ BAD = [
     ({"history": "no"}, "history must be True or False, got 'no'"),
     ({"polish": None}, "polish must be True or False, got None"),
     ({"disp": 2}, "disp must be True or False, got 2"),
+    ({"progress": 2}, "progress must be True, False or 'always', got 2"),
     ({"workers": 0}, "workers must be -1, a whole number of at least 1 or a map-like, got 0"),
     ({"workers": -2}, "workers must be -1, .* got -2"),
     ({"workers": "2"}, "workers must be -1, .* got '2'"),
@@ -155,7 +156,7 @@ def test_minimize_refuses(bad, message):
         minimize(**options)
 
 
-ONLY_MINIMIZE = {"fun", "args", "maxtime", "vectorized", "polish", "disp", "workers", "callback"}
+ONLY_MINIMIZE = {"fun", "args", "maxtime", "vectorized", "polish", "disp", "progress", "workers", "callback"}
 
 
 @pytest.mark.parametrize(("bad", "message"), BAD, ids=[str(k) for k in range(len(BAD))])

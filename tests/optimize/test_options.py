@@ -219,6 +219,8 @@ def test_disp_prints_a_line_per_generation(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 8 and lines[-1] == "All 130 evaluations are used."
     assert lines[3].startswith("generation 3: 80 evaluations, f = ") and "rand/1 " in lines[3]
+    minimize(bowl, BOX, portfolio="extended", disp=True, **SMALL)
+    assert max(line.count("%") for line in capsys.readouterr().out.splitlines()) == 3
     minimize(bowl, BOX, **SMALL)
     assert capsys.readouterr().out == ""
 

@@ -2,6 +2,9 @@
 
 import multiprocessing
 import os
+import subprocess
+import sys
+import threading
 import time
 from concurrent.futures.process import BrokenProcessPool
 
@@ -9,15 +12,44 @@ import numpy as np
 import pytest
 
 from deddqn import Optimizer, minimize
+from deddqn.optimize import worker_pool
 from tests.optimize.objectives import BOX, SMALL, Learner, assert_same, bowl, jitted_bowl, random_network
 
 DEFERRED = {**SMALL, "updating": "deferred"}
 
 
-def test_lambdas_and_closures():
+@pytest.mark.parametrize("forks", [True, False])
+def test_lambdas_and_closures(forks, monkeypatch):
+    monkeypatch.setattr(worker_pool, "FORKS", forks)
     shift = 0.25
     result = minimize(lambda x: bowl(x - shift), BOX, workers=2, **SMALL)
     assert_same(result, minimize(lambda x: bowl(x - shift), BOX, **DEFERRED))
+
+
+def test_without_fork_exceptions_come_back(monkeypatch):
+    monkeypatch.setattr(worker_pool, "FORKS", False)
+    with pytest.raises(Trouble, match="far away") as caught:
+        minimize(raises(Trouble("far away")), BOX, workers=2, **SMALL)
+    assert "in fails" in str(caught.value.__cause__)
+    lock = threading.Lock()
+    with pytest.raises(ValueError, match="fun must be something that cloudpickle can send to workers, got .*lock"):
+        minimize(lambda x: lock, BOX, workers=2, **SMALL)
+
+
+SCRIPT = """
+import deddqn
+from deddqn.optimize import worker_pool
+worker_pool.FORKS = False
+result = deddqn.minimize(lambda x: (x**2).sum(), [(-5, 5)] * 3, maxfun=200, rng=1, workers=2)
+print("begun", result.nfev)
+"""
+
+
+def test_without_fork_the_script_is_not_run_again(tmp_path):
+    """Neither a guard (``if __name__ == "__main__"``) nor a module is needed."""
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["begun", "200"] and done.stderr == ""
 
 
 def test_processes_really_work(tmp_path):

@@ -35,6 +35,8 @@ def test_the_grid_keeps_one_network_per_reward(tmp_path, capsys):
     assert len(found["networks"]) == 12
     for reward, name in found["kept"].items():
         assert name.startswith(reward.lower())
+        siblings = {n: r["total_return"] for n, r in found["networks"].items() if n.startswith(reward.lower())}
+        assert name == max(siblings, key=siblings.get)
     assert capsys.readouterr().out.count("yes") == 3
 
 

@@ -21,10 +21,14 @@ from deddqn.training.config import PRESETS, TrainingConfig
 from deddqn.training.policy_search.search import PolicySearchConfig
 from tools.docs import markdown
 from tools.docs.markdown import code
+from tools.docs.stamps import weights_hash
 
 VERSION = "1"  # of the generated pages
 NOT_LEARNED_FROM = ("max_seconds", "checkpoint_seconds", "tensorboard")
 """Settings that say when a training pauses and what else it logs; they are left out of the command."""
+
+SPIKE = 0.1
+"""By this share above every quarter of the curve, the best cycle is called a spike."""
 
 _SHOWN = ("trained_by", "config", "deviations", "problems", "commit", "versions", "curve", "command")
 
@@ -146,9 +150,22 @@ def _curve_section(provenance: dict[str, Any]) -> str:
         return ""
     searched = settings_kind(provenance.get("config", {})) is PolicySearchConfig
     what = "rank score over generations" if searched else "mean return of a cycle over cycles"
-    return markdown.page(
-        "### Learning curve", what[0].upper() + what[1:] + ".", markdown.block("{raw} html", curve_svg(curve, what))
-    )
+    shown = markdown.block("{raw} html", curve_svg(curve, what))
+    return markdown.page("### Learning curve", f"{what[0].upper()}{what[1:]}. {_spike(provenance)}".strip(), shown)
+
+
+def _spike(provenance: dict[str, Any]) -> str:
+    """How far the best cycle stands out of the training that it was taken from."""
+    if provenance.get("kept") != "best" or "best_return" not in provenance:
+        return ""
+    quarters = [float(np.mean(part)) for part in np.array_split([mean for _, mean in provenance["curve"]], 4)]
+    best, ceiling = provenance["best_return"], max(quarters)
+    means = ", ".join(f"{mean:.4g}" for mean in quarters)
+    said = f"The file holds the weights of cycle {provenance['best_cycle']}, whose mean return was {best:.4g}; "
+    said += f"the means of the four quarters of the training are {means}."
+    if best > (1.0 + SPIKE) * ceiling:
+        said += " So the best cycle is a spike of a flat curve: chance selected it as much as learning did."
+    return said
 
 
 def _settings_section(provenance: dict[str, Any]) -> str:
@@ -197,6 +214,7 @@ def card(path: Path) -> str:
     portfolio = ", ".join(_operator(*operator) for operator in metadata["portfolio"])
     rows = [
         ("file", f"{code(path.name)}, {path.stat().st_size:,} bytes"),
+        ("hash of the weights", code(weights_hash(tensors))),
         ("kind", f"{metadata['kind']}, {numbers:,} numbers"),
         ("portfolio", portfolio),
         *([("runs with", code(json.dumps(metadata["de"])))] if metadata.get("de") else []),

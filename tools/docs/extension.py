@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.docs import api, cards, docstrings, examples, methods, paper_map
+from tools.docs.stamps import check_stamps
 
 ROOT = Path(__file__).parents[2]
 FOLDER = "generated"
@@ -44,7 +45,8 @@ def write_pages(folder: Path) -> None:
 
 
 def adapt(app: Any, docname: str, source: list[str]) -> None:
-    """Sphinx's event ``source-read``: links out of docs/ become links to generated pages."""
+    """Sphinx's event ``source-read``: links out of docs/ become links to generated pages; old numbers are an error."""
+    check_stamps(docname, source[0])
     for link, page in LINKS.items():
         source[0] = source[0].replace(f"]({link})", f"](/{FOLDER}/{page})")
 

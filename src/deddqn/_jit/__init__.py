@@ -6,6 +6,7 @@ module             what it is about
 `kernels`          ``@kernel``: functions that run as machine code
 `pointers`         kernels and arrays by address
 `structs`          named arrays inside one flat array: the memory of a run
+`contents`         what these arrays may hold, for memory that comes from a file
 `machine_code`     loading and calling entries
 `stored`           machine code in files: built with the package, or cached
 `compiler`         numba and LLVM: from kernels to machine code (imported only when needed)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from deddqn._jit.contents import Contents
 from deddqn._jit.kernels import Function, intrinsic
 
 _ADDRESSABLE = 2**40  # elements from an address on: a plain record reads its own size from its table
@@ -28,6 +29,7 @@ class Field(NamedTuple):
     kind: str  # "float", "int" or "word"
     shape: tuple[int | str, ...]
     meaning: str = ""
+    holds: Contents | None = None  # what it may hold, see `contents`; without a declaration nothing from a file
 
 
 class Layout:

@@ -12,11 +12,15 @@ from typing import ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
+CLOSE = 0.62
+"""How alike two names must be for one to be a misspelling of the other (difflib's ratio)."""
+
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """The sentence "did you mean ...?" with the nearest known name, or nothing."""
-    lowered = {k.lower(): k for k in known}
-    near = difflib.get_close_matches(str(name).lower(), lowered, n=1, cutoff=0.5)
+    lowered, given = {k.lower(): k for k in known}, str(name).lower()
+    begun = [k for k in lowered if given and k.startswith(given)]
+    near = difflib.get_close_matches(given, lowered, n=1, cutoff=CLOSE) or begun
     return f"did you mean {lowered[near[0]]!r}? " if near else ""
 
 

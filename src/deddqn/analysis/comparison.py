@@ -16,6 +16,7 @@ import pandas as pd
 from deddqn._utils.validation import choice_error
 from deddqn.analysis.paper_tables import CONTROL, Cell, table_3, table_4
 from deddqn.analysis.statistics import (
+    SOLVED,
     Friedman,
     MeanRank,
     PairResult,
@@ -28,6 +29,7 @@ from deddqn.analysis.statistics import (
     friedman,
     holm,
     li,
+    tost,
     welch,
     win_tie_loss,
 )
@@ -36,13 +38,16 @@ from deddqn.experiments.results import FAILED, OK
 from deddqn.experiments.store import Store
 
 ALPHA = 0.05
+MARGIN = 0.25
+"""Two means are equivalent if they differ by less than this share of the published one (or both are solved)."""
 
 
 @dataclass(frozen=True)
 class MeasuredCell:
     """The final errors of one method on one problem, beside the paper's entry where there is one.
 
-    `welch_p` compares the two; `adjusted` is Holm's over all entries of the paper that were measured.
+    `welch_p` is small where the two differ, `tost_p` where they are equivalent within the margin; `adjusted` and
+    `adjusted_tost` are Holm's over all entries of the paper that were measured.
     """
 
     method: str
@@ -51,6 +56,8 @@ class MeasuredCell:
     paper: Cell | None
     welch_p: float = math.nan
     adjusted: float = math.nan
+    tost_p: float = math.nan
+    adjusted_tost: float = math.nan
 
     @property
     def mean(self) -> float:
@@ -64,8 +71,13 @@ class MeasuredCell:
 
     @property
     def differs(self) -> bool:
-        """Significantly from the paper's entry."""
-        return self.adjusted < ALPHA
+        """Significantly from the paper's entry, and not shown to be equivalent to it."""
+        return self.adjusted < ALPHA and not self.equivalent
+
+    @property
+    def equivalent(self) -> bool:
+        """Shown to be within the margin of the paper's entry, even where the small rest is significant."""
+        return self.adjusted_tost < ALPHA
 
 
 class Analysis:
@@ -154,12 +166,12 @@ class Analysis:
             for m in self.methods
         ]
         tested = [cell for cell in bare if cell.paper is not None and cell.errors.size > 1]
-        p_values = [against_paper(cell.errors, cell.paper) for cell in tested]
-        found = {(c.method, c.problem): pq for c, *pq in zip(tested, p_values, holm_of_known(p_values), strict=True)}
-        nothing = [math.nan, math.nan]
+        differs = [against_paper(cell.errors, cell.paper) for cell in tested]
+        same = [equivalence_with_paper(cell.errors, cell.paper) for cell in tested]
+        columns = (differs, holm_of_known(differs), same, holm_of_known(same))
+        found = {(c.method, c.problem): p for c, *p in zip(tested, *columns, strict=True)}
         return [
-            MeasuredCell(c.method, c.problem, c.errors, c.paper, *found.get((c.method, c.problem), nothing))
-            for c in bare
+            MeasuredCell(c.method, c.problem, c.errors, c.paper, *found.get((c.method, c.problem), ())) for c in bare
         ]
 
     @cached_property
@@ -237,7 +249,13 @@ def _scores(group: Any) -> np.ndarray:
 
 
 def against_paper(errors: np.ndarray, cell: Cell | None) -> float:
+    """Welch's p-value of errors against an entry of the paper."""
     return math.nan if cell is None else welch(errors, cell.mean, cell.std, cell.runs)
+
+
+def equivalence_with_paper(errors: np.ndarray, cell: Cell | None) -> float:
+    """The p-value that errors are within the margin of an entry of the paper; errors below 1e-8 are all solved."""
+    return math.nan if cell is None else tost(errors, cell.mean, cell.std, cell.runs, max(MARGIN * cell.mean, SOLVED))
 
 
 def holm_of_known(p_values: list[float]) -> np.ndarray:

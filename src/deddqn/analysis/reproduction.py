@@ -1,7 +1,9 @@
 """What of the paper reproduces: a verdict for every entry of its Table 3, computed from the runs.
 
-Every entry is compared (Welch, Holm over the entries) with two samples: the final errors that we measure, and the
-best of the initial population, 100 random points, which costs no search at all.
+That a test does not reject equality shows nothing, so there are three kinds of verdicts: *equivalent* (two one-sided
+tests show that the means differ by less than a quarter of the printed one), *different* (Welch), and *undecided*. Holm
+over the entries in both. A different entry is also compared with the best of the initial population, 100 random points,
+which costs no search at all.
 """
 
 from __future__ import annotations
@@ -14,11 +16,13 @@ import numpy as np
 from deddqn.analysis.comparison import ALPHA, Analysis, MeasuredCell, against_paper, holm_of_known
 from deddqn.analysis.curves import trajectories
 
-REPRODUCED = "reproduced"
+EQUIVALENT = "equivalent"
+UNDECIDED = "undecided"
 INITIAL = "paper = initial population"
 LOWER = "measured lower"
 HIGHER = "measured higher"
 UNTESTED = "too few runs"
+VERDICTS = (EQUIVALENT, UNDECIDED, INITIAL, LOWER, HIGHER, UNTESTED)
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,10 @@ class CellVerdict:
         """In words."""
         if self.cell.paper is None or math.isnan(self.cell.adjusted):
             return UNTESTED
+        if self.cell.equivalent:
+            return EQUIVALENT
         if not self.cell.differs:
-            return REPRODUCED
+            return UNDECIDED
         if self.initial_p >= ALPHA:
             return INITIAL
         return LOWER if self.cell.mean < self.cell.paper.mean else HIGHER
@@ -64,6 +70,6 @@ def verdict_counts(verdicts: list[CellVerdict]) -> dict[str, dict[str, int]]:
     """How often each verdict falls, per method."""
     counted: dict[str, dict[str, int]] = {}
     for verdict in verdicts:
-        row = counted.setdefault(verdict.cell.method, dict.fromkeys((REPRODUCED, INITIAL, LOWER, HIGHER, UNTESTED), 0))
+        row = counted.setdefault(verdict.cell.method, dict.fromkeys(VERDICTS, 0))
         row[verdict.verdict] += 1
     return counted

@@ -13,10 +13,12 @@ from deddqn.analysis.tables import Table, columns, method_title, number, p_value
 
 
 def mark_of(cell: MeasuredCell) -> str:
-    """≠ where the paper's entry differs significantly, ≈ where it does not, nothing where there is none."""
+    """= where the paper's entry is equivalent, ≠ where it differs, ? where neither is shown."""
     if cell.paper is None or math.isnan(cell.adjusted):
         return ""
-    return "≠" if cell.differs else "≈"
+    if cell.equivalent:
+        return "="
+    return "≠" if cell.differs else "?"
 
 
 def matrix_table(a: Analysis) -> Table:
@@ -32,7 +34,9 @@ def matrix_table(a: Analysis) -> Table:
             texts.append(own + beside if cell.errors.size else "")
         rows.append((short_problem(problem), *texts))
     heads = columns(("problem",), *((method_title(m),) for m in a.methods))
-    note = "Mean (standard deviation) of the final error; in brackets the paper's mean, ≠ where Welch's test differs."
+    note = (
+        "Mean (standard deviation) of the final error; in brackets the paper's, = equivalent, ≠ different, ? neither."
+    )
     return Table("results", "Mean error", heads, tuple(rows), note)
 
 
@@ -59,7 +63,7 @@ def cells_table(a: Analysis) -> Table:
         ("paper mean", "error", "Table 3"),
         ("paper std", "error", "Table 3"),
         ("Welch p", "p", "of measured against paper, Holm over all entries"),
-        ("", "", "≠ differs significantly, ≈ does not"),
+        ("", "", "= equivalent within a quarter of the paper's mean, ≠ different, ? neither is shown"),
     )
     return without_empty(Table("cells", "Every cell, beside the paper's", heads, tuple(rows)))
 
@@ -177,7 +181,7 @@ def verdicts_table(a: Analysis) -> Table:
                 _median(c),
                 ordered[-1],
             )
-            + (start, p_value(c.adjusted), p_value(v.initial_p), v.verdict)
+            + (start, *map(p_value, (c.adjusted, c.adjusted_tost, v.initial_p)), v.verdict)
         )
     heads = columns(
         ("problem",),
@@ -188,7 +192,8 @@ def verdicts_table(a: Analysis) -> Table:
         ("median", "error"),
         ("highest", "error"),
         ("initial best", "error", "mean of the best of the initial population"),
-        ("p measured", "p", "paper against measured, Welch, Holm"),
+        ("p differs", "p", "paper against measured, Welch, Holm"),
+        ("p equivalent", "p", "two one-sided tests within a quarter of the paper's mean, Holm"),
         ("p initial", "p", "paper against the best of the initial population, Welch, Holm"),
         ("verdict",),
     )
@@ -196,7 +201,7 @@ def verdicts_table(a: Analysis) -> Table:
 
 
 def counts_table(a: Analysis) -> Table:
-    """How many entries of each method reproduce."""
+    """How often each verdict falls, per method."""
     counted = verdict_counts(cell_verdicts(a))
     names = list(next(iter(counted.values()))) if counted else []
     rows = tuple((method_title(method), *row.values()) for method, row in counted.items())

@@ -14,8 +14,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import tyro
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import deddqn
 from deddqn._utils.atomic import write_text
@@ -25,8 +23,11 @@ from deddqn.optimize.optimizer import Optimizer
 from deddqn.problems import Problem, get
 from deddqn.problems.problem import USER_FUNCTION
 
+FAILED, INTERRUPTED = 1, 130  # exit statuses
 SAVE_EVERY = 5.0  # seconds
-SHOWN_MOVES = 3  # the most used ones, in the line of progress
+DEFAULT_MAXFUN = 10_000
+SETTINGS = ("policy", "maxfun", "population_size", "final_population", "portfolio", "n_candidates", "ftarget", "seed")
+"""Options that a search is begun with, and a resumed one has already."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +42,8 @@ class Options:
     """Number of coordinates, where the name or the bounds do not tell."""
     policy: str | None = None
     """Who chooses the operators: a name (see 'deddqn policies') or a policy file; the best shipped one by default."""
-    maxfun: int = 10_000
-    """Most evaluations."""
+    maxfun: int | None = None
+    """Most evaluations; 10000 by default."""
     population_size: int | None = None
     """NP; 100, or what the policy was made with."""
     final_population: int | None = None
@@ -57,8 +58,8 @@ class Options:
     """Stop after so many seconds."""
     workers: int = 1
     """Processes that evaluate a generation (-1: all cores)."""
-    seed: int = 0
-    """The same seed gives the same run."""
+    seed: int | None = None
+    """The same seed gives the same run; 0 by default."""
     save: Path | None = None
     """Save the search to this file, at least every few seconds and at the end."""
     resume: Path | None = None
@@ -72,31 +73,41 @@ def run(options: Options) -> int:
     _check(options)
     target = _target(options)
     optimizer = _optimizer(options, target)
-    function = None if isinstance(target, Problem) else target
-    console = Console(stderr=True)
-    status = 0
-    saving = _Saving(optimizer, options.save, console)
-    with _Watch(optimizer, options, console, saving) as watch:
-        try:
-            optimizer.optimize(function, workers=options.workers, maxtime=options.maxtime, callback=watch.note)
-        except KeyboardInterrupt:
-            status = 130
-        except Exception as error:
-            if _is_ours(error):
-                raise
-            traceback.print_exc()  # of the user's function: shown whole, and what was found is kept
-            status = 1
-    if options.save is not None:
-        if saving.save():
-            console.print(f"saved to {options.save}; continue with --resume {options.save}", soft_wrap=True)
-        else:
-            status = status or 1
-    return _report(optimizer, target, options) or status
+    saving = _Saving(optimizer, options.save)
+    status = _search(optimizer, None if isinstance(target, Problem) else target, options, saving)
+    saved = options.save is None or saving.save()
+    if options.save is not None and saved:
+        print(f"saved to {options.save}; continue with --resume {options.save}", file=sys.stderr)
+    found = optimizer.result
+    if status == FAILED:
+        print(f"the function failed after {found.nfev} evaluations; best value {found.fun:.6g}", file=sys.stderr)
+        return FAILED
+    written = _report(optimizer, target, options)
+    return status or (0 if saved and written and np.isfinite(found.fun) else FAILED)
+
+
+def _search(optimizer: Optimizer, function: Any, options: Options, saving: _Saving) -> int:
+    """Search with a line of progress, saving now and then; return the exit status."""
+
+    def save(xk: Any, convergence: float) -> None:
+        saving.save_if_due()
+
+    try:
+        optimizer.optimize(function, workers=options.workers, maxtime=options.maxtime, callback=save, progress="always")
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:
+        if _is_ours(error):
+            raise
+        traceback.print_exc()  # of the user's function: shown whole
+        return FAILED
+    return 0
 
 
 def _check(options: Options) -> None:
     """What would go wrong only after the search."""
-    check_whole_number("seed", options.seed, 0)
+    if options.seed is not None:
+        check_whole_number("seed", options.seed, 0)
     for name, path in (("save", options.save), ("json", options.out)):
         if path is None or str(path) == "-":
             continue
@@ -139,26 +150,35 @@ def _target(options: Options) -> Any:
 def _optimizer(options: Options, target: Any) -> Optimizer:
     if options.resume is not None:
         return _resumed(options, target)
-    return Optimizer(
+    optimizer = Optimizer(
         target if isinstance(target, Problem) else _bounds(options),
         policy=options.policy,
-        maxfun=options.maxfun,
+        maxfun=DEFAULT_MAXFUN if options.maxfun is None else options.maxfun,
         ftarget=options.ftarget,
         population_size=options.population_size,
         final_population=options.final_population,
         portfolio=options.portfolio,
         n_candidates=options.n_candidates,
         updating="sequential" if options.workers == 1 else "deferred",
-        rng=options.seed,
+        rng=options.seed or 0,
     )
+    optimizer.label = options.problem
+    return optimizer
 
 
 def _resumed(options: Options, target: Any) -> Optimizer:
-    """The saved search, if it was one on the same problem or box."""
+    """The saved search, if it was one on the same problem, or on the same function and box."""
+    for name in SETTINGS:
+        if getattr(options, name) is not None:
+            raise ValueError(
+                f"{name} must be left out with resume: a saved search keeps its own, got {getattr(options, name)!r}"
+            )
     optimizer = Optimizer.load(options.resume or "")
     name = target.name if isinstance(target, Problem) else USER_FUNCTION
-    if optimizer.problem.name != name:
-        raise ValueError(f"resume must hold a search on {options.problem}, got one on {optimizer.problem.name!r}")
+    begun_with = optimizer.label or options.problem  # a search that Python saved has none
+    if optimizer.problem.name != name or (name == USER_FUNCTION and begun_with != options.problem):
+        known = optimizer.label if optimizer.problem.name == USER_FUNCTION else optimizer.problem.name
+        raise ValueError(f"resume must hold a search on {options.problem}, got one on {known or 'a function'!r}")
     if options.bounds is not None and not np.array_equal(optimizer.problem.bounds, _bounds(options)):
         raise ValueError(f"bounds must be those of the saved search, or left out, got {options.bounds!r}")
     return optimizer
@@ -184,75 +204,33 @@ def _bounds(options: Options) -> list[tuple[float, float]]:
 class _Saving:
     """Saves the search now and then, if there is a `path`; the search goes on where that fails."""
 
-    def __init__(self, optimizer: Optimizer, path: Path | None, console: Console) -> None:
-        self.optimizer, self.path, self.console = optimizer, path, console
+    def __init__(self, optimizer: Optimizer, path: Path | None) -> None:
+        self.optimizer, self.path = optimizer, path
         self.tried = time.monotonic()
-        self.failed = ""  # why the last attempt did
+        self.failed = False  # in the last attempt
 
     def save_if_due(self) -> None:
         """Save if the last attempt is some seconds ago; say once that it fails, until it works again."""
         if self.path is not None and time.monotonic() - self.tried > SAVE_EVERY:
             before = self.failed
-            if not self.save(quiet=bool(before)) and not before:
-                self.console.print("the search goes on, and tries again to save", soft_wrap=True)
+            if not self.save(quiet=before) and not before:
+                print("the search goes on, and tries again to save", file=sys.stderr)
 
     def save(self, *, quiet: bool = False) -> bool:
         """Save now; False if that fails, and say why unless `quiet`."""
-        assert self.path is not None
         try:
-            self.optimizer.save(self.path)
-            self.failed = ""
+            self.optimizer.save(self.path or "")
+            self.failed = False
         except OSError as error:
-            self.failed = reason(error)
+            self.failed = True
             if not quiet:
-                self.console.print(f"cannot save to {self.path}: {self.failed}", soft_wrap=True, markup=False)
+                print(f"cannot save to {self.path}: {reason(error)}", file=sys.stderr)
         self.tried = time.monotonic()
         return not self.failed
 
 
-class _Watch:
-    """A progress bar that is updated after every generation, which is also when the search is saved."""
-
-    def __init__(self, optimizer: Optimizer, options: Options, console: Console, saving: _Saving) -> None:
-        self.optimizer, self.saving = optimizer, saving
-        self.started = time.monotonic()
-        self.before = optimizer.result.nfev
-        self.progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            TextColumn("{task.completed}/{task.total}"),
-            TextColumn("{task.fields[speed]}/s"),
-            TextColumn("best {task.fields[best]}"),
-            TextColumn("[dim]{task.fields[shares]}"),
-            TimeElapsedColumn(),
-            console=console,
-        )
-        self.task = self.progress.add_task(
-            options.problem, total=optimizer.maxfun, speed="-", best="-", shares="", completed=self.before
-        )
-
-    def __enter__(self) -> _Watch:
-        self.progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.note(self.optimizer.result)
-        self.progress.stop()
-
-    def note(self, intermediate_result: Any) -> None:
-        """Show where the search stands."""
-        result = intermediate_result
-        seconds = max(time.monotonic() - self.started, 1e-9)
-        total = max(1, int(result.strategy_counts.sum()))
-        used = sorted(zip(result.strategy_counts.tolist(), result.strategies, strict=True), reverse=True)
-        shares = " ".join(f"{name} {count / total:.0%}" for count, name in used[:SHOWN_MOVES])
-        speed = f"{(result.nfev - self.before) / seconds:,.0f}"
-        self.progress.update(self.task, completed=result.nfev, speed=speed, best=f"{result.fun:.6g}", shares=shares)
-        self.saving.save_if_due()
-
-
-def _report(optimizer: Optimizer, target: Any, options: Options) -> int:
-    """Print the result and write it to the file; if that fails, print what would be there, and return 1."""
+def _report(optimizer: Optimizer, target: Any, options: Options) -> bool:
+    """Print the result and write it to the file; if that fails, print what would be there, and return False."""
     result = optimizer.result
     error = None
     if isinstance(target, Problem) and target.optimum is not None and np.isfinite(result.fun):
@@ -275,11 +253,11 @@ def _report(optimizer: Optimizer, target: Any, options: Options) -> int:
     failed = options.out is not None and str(options.out) != "-" and not _written(options.out, text)
     if failed or str(options.out) == "-":
         print(text, end="", flush=True)
-        return int(failed)
+        return not failed
     print(f"f = {result.fun:.10g}" + (f"  (error {error:.3g})" if error is not None else ""))
     print("x = " + np.array2string(result.x, precision=6, threshold=50))
     print(f"{result.nfev} evaluations, policy {result.policy}. {result.message}")
-    return 0
+    return True
 
 
 def _written(path: Path, text: str) -> bool:

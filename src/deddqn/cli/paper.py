@@ -9,6 +9,12 @@ from rich.table import Table
 
 from deddqn.analysis.paper_tables import PRINTED, paper_friedman, recompute_li, recompute_ranks
 
+SLIPS = """\
+equal printed means: the printed rank lies between those of the two orders; the digits that decide are not printed.
+Slips of the paper: Table 5 prints .00008 for DE4, more than for DE2, whose statistic is smaller. The standard
+deviations of AdapSS and F-AUC on F3 look exchanged in Table 3: 3.37e4 (3.62e5) and 3.53e5 (1.65e4) at D = 10, and
+the same at D = 30."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -19,10 +25,9 @@ def run(options: Options) -> int:
     """Print both tables beside the printed ones; status 1 if a difference is not a known one."""
     console = Console()
     ranks, comparisons, test = recompute_ranks(), recompute_li(), paper_friedman()
-    table = Table("method", "printed", "computed", "difference", title="Table 4: mean ranks, from the means of Table 3")
+    table = Table("method", "printed", "computed", "", title="Table 4: mean ranks, from the means of Table 3")
     for line in ranks:
-        note = f"{line.difference:+.2f}" if abs(line.difference) > 1e-9 else ""
-        table.add_row(PRINTED[line.method], f"{line.printed:.1f}", f"{line.computed:.2f}", note)
+        table.add_row(PRINTED[line.method], f"{line.printed:.1f}", f"{line.computed:.2f}", line.remark)
     console.print(table)
     console.print(
         f"Friedman: chi-square {test.chi_square:.2f}, p = {test.p:.1e}; "
@@ -34,5 +39,6 @@ def run(options: Options) -> int:
         numbers = (f"{row.printed_statistic:.5f}", f"{row.statistic:.5f}", f"{row.printed_p:.5f}", f"{row.p:.5f}")
         table.add_row(PRINTED[row.other], *numbers, row.remark)
     console.print(table)
-    console.print(f"largest difference of ranks: {max(abs(line.difference) for line in ranks):.2f}")
-    return 0 if all(line.agrees for line in ranks) and all(row.remark != "differs" for row in comparisons) else 1
+    console.print(SLIPS)
+    remarks = [line.remark for line in ranks] + [row.remark for row in comparisons]
+    return int("differs" in remarks)

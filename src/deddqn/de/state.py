@@ -11,7 +11,24 @@ from enum import IntEnum
 import numpy as np
 
 from deddqn._jit import Field, Layout, shared
+from deddqn._jit.contents import (
+    ANYTHING,
+    AS_BEGUN,
+    COUNT,
+    FINITE,
+    FLAG,
+    ONE,
+    VALUES,
+    index,
+    order,
+    slots,
+    whole,
+    within,
+)
+from deddqn.de.cma_state import MODEL_FIELDS
 from deddqn.de.config import DEConfig
+from deddqn.de.constraint_state import CONSTRAINT_FIELDS, Pair
+from deddqn.de.discrete_state import DISCRETE_FIELDS, discrete_sizes
 from deddqn.de.mutation import ARCHIVE_DONORS, CMA, GAUSS
 from deddqn.de.portfolio import Portfolio
 from deddqn.rng import STATE_WORDS, Stream
@@ -57,6 +74,11 @@ class Counter(IntEnum):
     TRAINING_POINTS = 30  # of the surrogate; 0: it was not fitted yet
     REFIT_AT = 31  # evaluations when it was made
     TIED = 32  # recorded trials of this generation with exactly the value of their parents
+    POINTS = 33  # of a discrete space; 0 where a coordinate is continuous
+    VISITED = 34  # ... that are remembered
+    IMMEDIATE = 35  # a trial that is not worse replaces its parent at once
+    EXPONENTIAL = 36  # crossover
+    PYTHON_STRATEGY = 37  # where a Python object lies that writes the mutants; 0: the portfolio's strategies do
 
 
 class Scalar(IntEnum):
@@ -75,6 +97,15 @@ class Scalar(IntEnum):
     ARCHIVE = 10  # its room in populations
     RESTART_TOLERANCE = 11
     SQUARED_LENGTH_SCALE = 12  # l of the surrogate's kernel
+    FEASIBLE_BSF = 13  # best value so far of a point that satisfies all constraints, +inf while there is none
+    LEVEL = 14  # violations up to here count as none
+    FIRST_LEVEL = 15  # NaN until the initial population is known
+    BEST_VALUE = 16  # of all points that counted as feasible, +inf while there is none
+    WORST_VALUE = 17  # of them, 0 while there is none
+    SPREAD = 18  # of the keys of other points, above the worst value
+    WORST_VIOLATION = 19  # finite one so far
+    DITHER = 20  # what every generation may add to F
+    DITHERED = 21  # what this generation has added
 
 
 class Outcome(IntEnum):
@@ -102,114 +133,229 @@ class SuccessSum(IntEnum):
     CROSSOVER = 4
 
 
-class Model(IntEnum):
-    """Floats of the strategy cma."""
-
-    SIGMA = 0  # 0: the distribution has to be restarted
-    SAMPLES = 1  # waiting
-    UPDATES = 2  # since it began
-    STALE = 3  # updates without a better value
-    BEST = 4  # value since it began
-    LAMBDA = 5  # samples per update
-    BEGUN = 6  # how often it began
-    COLLECTED = 7  # trials of this generation that were looked at
-
-
 class End(IntEnum):
     """Why a run ended."""
 
     NOT_YET = 0
     BUDGET = 1
     TARGET = 2
+    EXHAUSTED = 3  # all points of a discrete space are evaluated
 
+
+# What the slots may hold in memory that comes from a file; bounds are sizes of the layout and other counters
+
+COUNTERS = slots(
+    Counter,
+    DIMENSION=AS_BEGUN,
+    ALLOCATED=AS_BEGUN,
+    N_OPS=AS_BEGUN,
+    POPULATION=whole("FINAL_POPULATION", "NP"),
+    BUDGET=AS_BEGUN,
+    EVALUATIONS=whole(0, "BUDGET"),
+    GENERATION=COUNT,
+    GENERATION_SIZE=whole(0, "POPULATION"),
+    INITIALISED=FLAG,
+    DEFERRED=AS_BEGUN,
+    DONORS_DRAWN=whole(0, "GENERATION_SIZE"),
+    PROPOSED=whole(0, "DONORS_DRAWN"),
+    RECORDED=whole(0, "TOLD"),
+    TOLD=whole(0, "GENERATION_SIZE"),
+    BEST=index("POPULATION"),
+    STAGNATION=COUNT,
+    NON_FINITE=whole(0, "EVALUATIONS"),
+    ENDED=index(len(End)),
+    REPAIR=AS_BEGUN,
+    NOISY=FLAG,
+    FINAL_POPULATION=AS_BEGUN,
+    ARCHIVE_ROOM=whole(0, "archive"),
+    ARCHIVED=whole(0, "ARCHIVE_ROOM"),
+    RENUMBERED=FLAG,
+    RESTARTS=COUNT,
+    SURROGATE_CHECKED=COUNT,
+    BEST_POPULATION_SIZE=whole(0, "best_population"),
+    POPULATION_START=whole(0, "EVALUATIONS"),
+    FINAL_EVALUATIONS=AS_BEGUN,
+    RECENT_POINTS=COUNT,
+    TRAINING_POINTS=whole(0, "training_points"),
+    REFIT_AT=whole(0, "EVALUATIONS"),
+    TIED=whole(0, "RECORDED"),
+    POINTS=AS_BEGUN,
+    VISITED=whole(0, "visited"),
+    IMMEDIATE=AS_BEGUN,
+    EXPONENTIAL=AS_BEGUN,
+    PYTHON_STRATEGY=AS_BEGUN,
+)
+SCALARS = slots(
+    Scalar,
+    F_BSF=VALUES,
+    F_WSF=within(-math.inf, math.inf),
+    MEAN=FINITE,
+    DEVIATION=within(0, math.inf),
+    MEDIAN=VALUES,
+    DIAGONAL=within(0, math.inf),
+    OPTIMUM=ANYTHING,
+    TARGET_ERROR=AS_BEGUN,
+    TARGET_VALUE=AS_BEGUN,
+    PBEST=AS_BEGUN,
+    ARCHIVE=AS_BEGUN,
+    RESTART_TOLERANCE=AS_BEGUN,
+    SQUARED_LENGTH_SCALE=within(0, math.inf),
+    FEASIBLE_BSF=VALUES,
+    LEVEL=within(0, math.inf),
+    FIRST_LEVEL=ANYTHING,
+    BEST_VALUE=VALUES,
+    WORST_VALUE=FINITE,
+    SPREAD=FINITE,
+    WORST_VIOLATION=FINITE,
+    DITHER=AS_BEGUN,
+    DITHERED=FINITE,
+)
 
 DE_STATE = Layout(
     "de_state",
-    Field("counters", "int", (len(Counter),)),
-    Field("scalars", "float", (len(Scalar),)),
-    Field("outcome", "float", (len(Outcome),), "of the latest trial"),
-    Field("streams", "word", (len(Stream), STATE_WORDS)),
-    Field("lower", "float", ("D",), "the initialisation range; its diagonal is the unit of distance"),
-    Field("upper", "float", ("D",)),
-    Field("search_lower", "float", ("D",), "bounds of trials, -inf where there is none"),
-    Field("search_upper", "float", ("D",)),
-    Field("strategy", "int", ("K",), "codes of the portfolio's strategies"),
-    Field("scale", "float", ("K",), "F, or where its mean starts"),
-    Field("crossover", "float", ("K",), "CR, or where its mean starts"),
-    Field("adapts", "int", ("K",), "which of them are drawn around learned means: an index of ADAPTS"),
-    Field("applications", "int", ("K",), "recorded trials per operator"),
-    Field("best_point", "float", ("D",), "x_bsf"),
-    Field("parents", "float", ("rows", "D"), "the population, and from row NP on the archive"),
-    Field("fitness", "float", ("NP",), "of the parents; +inf where it is not finite or not known yet"),
-    Field("trials", "float", ("NP", "D")),
-    Field("values", "float", ("NP",), "told values of the trials"),
-    Field("told", "int", ("NP",)),
-    Field("donors", "int", ("NP", DONORS)),
-    Field("choices", "int", ("NP",), "operators"),
-    Field("order", "int", ("NP",), "parents from best to worst at the start of the generation"),
-    Field("archive_donors", "int", (DONORS,), "donors of a trial of which one may be a member of the archive"),
-    Field("origin", "int", ("renumbered",), "old numbers of a renumbered population; -1 for new individuals"),
+    Field("counters", "int", (len(Counter),), holds=COUNTERS),
+    Field("scalars", "float", (len(Scalar),), holds=SCALARS),
+    Field("outcome", "float", (len(Outcome),), "of the latest trial", holds=ANYTHING),
+    Field("streams", "word", (len(Stream), STATE_WORDS), holds=ANYTHING),
+    Field("lower", "float", ("D",), "the initialisation range; its diagonal is the unit of distance", holds=AS_BEGUN),
+    Field("upper", "float", ("D",), holds=AS_BEGUN),
+    Field(
+        "search_lower", "float", ("D",), "bounds of trials, -inf where there is none", holds=within(-math.inf, math.inf)
+    ),
+    Field("search_upper", "float", ("D",), holds=within(-math.inf, math.inf)),
+    Field("strategy", "int", ("K",), "codes of the portfolio's strategies", holds=AS_BEGUN),
+    Field("scale", "float", ("K",), "F, or where its mean starts", holds=AS_BEGUN),
+    Field("crossover", "float", ("K",), "CR, or where its mean starts", holds=AS_BEGUN),
+    Field("adapts", "int", ("K",), "which of them are drawn around learned means: an index of ADAPTS", holds=AS_BEGUN),
+    Field("applications", "int", ("K",), "recorded trials per operator", holds=COUNT),
+    Field("best_point", "float", ("D",), "x_bsf", holds=FINITE),
+    Field("parents", "float", ("rows", "D"), "the population, and from row NP on the archive", holds=FINITE),
+    Field("fitness", "float", ("NP",), "of the parents; +inf where it is not finite or not known yet", holds=VALUES),
+    Field("trials", "float", ("NP", "D"), holds=FINITE),
+    Field("values", "float", ("NP",), "told values of the trials", holds=ANYTHING),
+    Field("told", "int", ("NP",), holds=FLAG),
+    Field("donors", "int", ("NP", DONORS), holds=index("NP")),
+    Field("choices", "int", ("NP",), "operators", holds=index("K")),
+    Field(
+        "order", "int", ("NP",), "parents from best to worst at the start of the generation", holds=order("POPULATION")
+    ),
+    Field(
+        "archive_donors",
+        "int",
+        (DONORS,),
+        "donors of a trial of which one may be a member of the archive",
+        holds=index("rows"),
+    ),
+    Field(
+        "origin",
+        "int",
+        ("renumbered",),
+        "old numbers of a renumbered population; -1 for new individuals",
+        holds=index("NP", -1),
+    ),
     Field(
         "best_population",
         "float",
         ("best_population", "D"),
         "the best population that a restart replaced, from best to worst",
+        holds=FINITE,
     ),
-    Field("best_population_fitness", "float", ("best_population",)),
-    Field("weights", "float", ("sample",), "of the better half in a Gaussian sample"),
-    Field("trial_f", "float", ("adapted",), "F of the trials"),
-    Field("trial_cr", "float", ("adapted",), "CR of the trials"),
-    Field("memory_f", "float", ("K", "memory"), "M_F of SHADE: the newest means of every operator"),
-    Field("memory_cr", "float", ("K", "memory"), "M_CR"),
-    Field("success_sums", "float", ("K", "success_sums"), "sums over the successes of a generation: see `SuccessSum`"),
-    Field("memory_updates", "int", ("K",), "updates of the memory so far"),
-    Field("candidates", "float", ("candidates", "D"), "generated by the chosen operator, for pre-screening"),
-    Field("candidate_f", "float", ("candidates",), "their F, where it adapts"),
-    Field("candidate_cr", "float", ("candidates",), "their CR, where it adapts"),
-    Field("candidate_scores", "float", ("candidates",), "of the candidates, by the surrogate"),
+    Field("best_population_fitness", "float", ("best_population",), holds=VALUES),
+    Field("weights", "float", ("sample",), "of the better half in a Gaussian sample", holds=ANYTHING),
+    Field("trial_f", "float", ("adapted",), "F of the trials", holds=within(0, math.inf)),
+    Field("trial_cr", "float", ("adapted",), "CR of the trials", holds=within(0, ONE)),
     Field(
-        "recent_points", "float", ("training_points", "candidate_D"), "the newest evaluated points that are no parents"
+        "memory_f",
+        "float",
+        ("K", "memory"),
+        "M_F of SHADE: the newest means of every operator",
+        holds=within(0, math.inf),
     ),
-    Field("recent_values", "float", ("training_points",)),
+    Field("memory_cr", "float", ("K", "memory"), "M_CR", holds=within(0, ONE)),
+    Field(
+        "success_sums",
+        "float",
+        ("K", "success_sums"),
+        "sums over the successes of a generation: see `SuccessSum`",
+        holds=ANYTHING,
+    ),
+    Field("memory_updates", "int", ("K",), "updates of the memory so far", holds=COUNT),
+    Field(
+        "candidates",
+        "float",
+        ("candidates", "D"),
+        "generated by the chosen operator, for pre-screening",
+        holds=ANYTHING,
+    ),
+    Field("candidate_f", "float", ("candidates",), "their F, where it adapts", holds=ANYTHING),
+    Field("candidate_cr", "float", ("candidates",), "their CR, where it adapts", holds=ANYTHING),
+    Field("candidate_scores", "float", ("candidates",), "of the candidates, by the surrogate", holds=ANYTHING),
+    Field(
+        "recent_points",
+        "float",
+        ("training_points", "candidate_D"),
+        "the newest evaluated points that are no parents",
+        holds=FINITE,
+    ),
+    Field("recent_values", "float", ("training_points",), holds=VALUES),
     Field(
         "training_points",
         "float",
         ("candidate_D", "training_points"),
         "of the surrogate, as columns in widths of the box",
+        holds=FINITE,
     ),
-    Field("training_values", "float", ("training_points",), "their values"),
-    Field("training_order", "int", ("training_points",), "their numbers from best to worst"),
-    Field("surrogate_weights", "float", ("training_points",), "w"),
-    Field("kernel_matrix", "float", ("training_points", "training_points"), "S, or what elimination has left of it"),
-    Field("inverse_widths", "float", ("candidate_D",), "1 over the widths of the box"),
-    Field("scaled_point", "float", ("candidate_D",), "a point in widths of the box"),
-    Field("squared_distances", "float", ("training_points",), "of its distances to the points of the model"),
-    Field("model", "float", (len(Model),), "of the strategy cma"),
-    Field("model_mean", "float", ("model_D",), "m of the normal distribution of the strategy cma"),
-    Field("model_covariance", "float", ("model_D", "model_D"), "C"),
-    Field("model_factor", "float", ("model_D", "model_D"), "A with A A' = C, lower triangular"),
-    Field("path_sigma", "float", ("model_D",), "evolution path of the step size"),
-    Field("path_covariance", "float", ("model_D",), "... of the covariance"),
-    Field("model_step", "float", ("model_D",), "of the mean, over sigma"),
-    Field("model_white", "float", ("model_D",), "A^-1 step; or the normal numbers of a sample"),
-    Field("model_points", "float", ("model_points", "model_D"), "samples that wait for the next update"),
-    Field("model_values", "float", ("model_points",)),
-    Field("model_order", "int", ("model_points",)),
+    Field("training_values", "float", ("training_points",), "their values", holds=VALUES),
+    Field(
+        "training_order",
+        "int",
+        ("training_points",),
+        "their numbers from best to worst",
+        holds=index("training_points"),
+    ),
+    Field("surrogate_weights", "float", ("training_points",), "w", holds=ANYTHING),
+    Field(
+        "kernel_matrix",
+        "float",
+        ("training_points", "training_points"),
+        "S, or what elimination has left of it",
+        holds=ANYTHING,
+    ),
+    Field("inverse_widths", "float", ("candidate_D",), "1 over the widths of the box", holds=FINITE),
+    Field("scaled_point", "float", ("candidate_D",), "a point in widths of the box", holds=ANYTHING),
+    Field(
+        "squared_distances",
+        "float",
+        ("training_points",),
+        "of its distances to the points of the model",
+        holds=ANYTHING,
+    ),
+    *MODEL_FIELDS,
+    *CONSTRAINT_FIELDS,
+    *DISCRETE_FIELDS,
 )
 """The state of a run with NP individuals, D coordinates and K operators; see `de_state_sizes`."""
 
 
-def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> dict[str, int]:
-    """The sizes of the fields; what nobody uses takes no room."""
-    size, archived = config.population_size, archive_room(config.archive, config.population_size)
+def de_state_sizes(
+    portfolio: Portfolio, config: DEConfig, dimension: int, constraints: int = 0, points: float | None = None
+) -> dict[str, int]:
+    """The sizes of the fields; what nobody uses takes no room.
+
+    `constraints` is the number of constraint values. `points` is None where no coordinate is discrete, else the number
+    of points, inf where one is continuous.
+    """
+    size = config.population_size
     shrinks = config.final_population not in (None, size)
     adapts = any(entry.adapts for entry in portfolio)
     uses = {entry.strategy for entry in portfolio}
+    archived = int(archive_room(config.archive, size)) if uses & ARCHIVE_DONORS.keys() else 0
     return {
         "NP": size,
         "D": dimension,
         "K": len(portfolio),
-        "rows": size + (archived if uses & ARCHIVE_DONORS.keys() else 0),
+        "rows": size + archived,
+        "archive": archived,
         "renumbered": size if shrinks or config.restart_tolerance > 0.0 else 0,
         "best_population": size if config.restart_tolerance > 0.0 and config.restart_final_fraction > 0.0 else 0,
         "candidates": config.n_candidates if config.n_candidates > 1 else 0,
@@ -221,6 +367,10 @@ def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> di
         "adapted": size if adapts else 0,
         "memory": MEMORY_SIZE if adapts else 0,
         "success_sums": len(SuccessSum) if adapts else 0,
+        "constraints": constraints,
+        "pair": len(Pair) if constraints else 0,
+        "constrained_D": dimension if constraints else 0,
+        **discrete_sizes(dimension, points),
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deddqn._jit import Field, Layout, kernel
+from deddqn._jit.contents import ANYTHING, AS_BEGUN, slots
 from deddqn.de.state import DE_STATE
 from deddqn.features.buffers import OBSERVER
 
@@ -36,15 +37,22 @@ class Link(IntEnum):
     SELECT_CANDIDATE = 18
     RECORD = 19
     END_RECORD = 20
+    ASSESS = 21
+    LEVEL = 22
 
+
+OFFSETS = (Link.DE_STATE, Link.OBSERVER)
+"""The links that are not addresses: they stay when a run moves, and `deddqn.engine.run_spec.bind` writes the others."""
+
+LINKS = slots(Link, **{link.name: AS_BEGUN if link in OFFSETS else ANYTHING for link in Link})
 
 EPISODE = Layout(
     "episode",
-    Field("links", "int", (len(Link),)),
-    Field("total_reward", "float", (1,), "since the run began"),
-    Field("rewards", "float", ("NP",), "of the latest trials"),
-    Field("memory", "float", ("memory",), "of the policy in this run"),
-    Field("work", "float", ("work",), "scratch of the objective"),
+    Field("links", "int", (len(Link),), holds=LINKS),
+    Field("total_reward", "float", (1,), "since the run began", holds=ANYTHING),
+    Field("rewards", "float", ("NP",), "of the latest trials", holds=ANYTHING),
+    Field("memory", "float", ("memory",), "of the policy in this run; its policy checks it", holds=ANYTHING),
+    Field("work", "float", ("work",), "scratch of the objective", holds=ANYTHING),
 )
 """What ties a run together; DE state and observer follow it in the arena."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from enum import IntEnum
 
 from deddqn._jit import Field, Layout
+from deddqn._jit.contents import ANYTHING, AS_BEGUN, COUNT, FINITE, VALUES, index, slots, whole, within
 from deddqn.features.layout import METRICS, n_features
 
 
@@ -20,20 +22,37 @@ class Tally(IntEnum):
     MAX_DIMENSION = 6  # dim^max of Table 1 row 5
 
 
+TALLIES = slots(
+    Tally,
+    N_OPS=AS_BEGUN,
+    GENERATIONS=AS_BEGUN,
+    OBSERVED=AS_BEGUN,
+    FINISHED=COUNT,
+    IN_WINDOW=whole(0, "W"),
+    ENTERED=COUNT,
+    MAX_DIMENSION=AS_BEGUN,
+)
+
 OBSERVER = Layout(
     "observer",
-    Field("tallies", "int", (len(Tally),)),
-    Field("features", "float", ("features",), "19 + 20 K; blocks are rewritten only when they change"),
-    Field("applications", "float", ("slots", "K"), "N_tot; slot FINISHED % slots is the current generation's"),
-    Field("successes", "float", ("slots", "4K"), "N_succ_m, metric-major"),
-    Field("sums", "float", ("slots", "4K"), "sum of OM_m"),
-    Field("bests", "float", ("slots", "4K"), "best OM_m"),
-    Field("window_op", "int", ("W",), "-1 where the window is not filled yet"),
-    Field("window_entry", "int", ("W",), "when the element entered"),
-    Field("window_metrics", "float", ("W", METRICS), "OM_1..OM_4"),
-    Field("window_value", "float", ("W",), "f(u)"),
-    Field("scratch", "float", (3, "4K")),
-    Field("states", "float", ("rows", "features"), "of the trials that are not recorded yet"),
+    Field("tallies", "int", (len(Tally),), holds=TALLIES),
+    Field("features", "float", ("features",), "19 + 20 K; blocks are rewritten only when they change", holds=FINITE),
+    Field(
+        "applications",
+        "float",
+        ("slots", "K"),
+        "N_tot; slot FINISHED % slots is the current generation's",
+        holds=within(0, math.inf),
+    ),
+    Field("successes", "float", ("slots", "4K"), "N_succ_m, metric-major", holds=within(0, math.inf)),
+    Field("sums", "float", ("slots", "4K"), "sum of OM_m", holds=within(0, math.inf)),
+    Field("bests", "float", ("slots", "4K"), "best OM_m", holds=within(0, math.inf)),
+    Field("window_op", "int", ("W",), "-1 where the window is not filled yet", holds=index("K", -1)),
+    Field("window_entry", "int", ("W",), "when the element entered", holds=COUNT),
+    Field("window_metrics", "float", ("W", METRICS), "OM_1..OM_4", holds=FINITE),
+    Field("window_value", "float", ("W",), "f(u)", holds=VALUES),
+    Field("scratch", "float", (3, "4K"), holds=ANYTHING),
+    Field("states", "float", ("rows", "features"), "of the trials that are not recorded yet", holds=FINITE),
 )
 """The memory of an observer: the features, `slots` generations (gen finished ones and the current), a window of W."""
 

@@ -3,64 +3,19 @@
 from __future__ import annotations
 
 import os
-import pickle
-import signal
 import time
-import traceback
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from deddqn.optimize.arguments import whole_number
-from deddqn.problems.python_callback import as_value
-
-if TYPE_CHECKING:
-    from concurrent.futures import ProcessPoolExecutor
+from deddqn.optimize.worker_pool import Evaluated, WorkerPool
+from deddqn.problems.constraints import ConstrainedFunction, as_outcome
 
 TASK_SECONDS = 0.005  # cheap points travel to the workers in bundles that take about so long
 TASKS_PER_WORKER = 4  # ... but never so large that workers wait for the last one
-
-
-class WorkerTraceback(Exception):
-    """Where an exception arose in a worker process, shown as the cause of that exception."""
-
-    def __str__(self) -> str:
-        return f"in a worker process:\n{self.args[0]}"
-
-
-class _Worker:
-    """What a worker process evaluates."""
-
-    function: Callable[[np.ndarray], Any]
-    deadline: float | None
-
-
-def _adopt(function: Callable[[np.ndarray], Any], deadline: float | None) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes: the first one decides
-    _Worker.function = staticmethod(function)
-    _Worker.deadline = deadline
-
-
-def _call(point: np.ndarray) -> tuple[float, BaseException | None, str] | None:
-    """The value of a point, or what was raised; None if it is too late to begin."""
-    if _Worker.deadline is not None and time.monotonic() >= _Worker.deadline:
-        return None
-    try:
-        return as_value(_Worker.function(point)), None, ""
-    except BaseException as error:
-        return np.nan, _portable(error), traceback.format_exc()
-
-
-def _portable(error: BaseException) -> BaseException:
-    """The exception itself if it survives the way to another process, else one that tells what it was."""
-    try:
-        if type(pickle.loads(pickle.dumps(error))) is type(error):
-            return error
-    except Exception:
-        pass
-    return RuntimeError(f"{type(error).__name__}: {error}")
 
 
 class Evaluator:
@@ -81,29 +36,19 @@ class Evaluator:
         self.vectorized = vectorized
         self.workers = workers
         self._processes = 0 if vectorized or callable(workers) else process_count(workers)
-        self._pool: ProcessPoolExecutor | None = None
+        self._pool: WorkerPool | None = None
         self._bundle = 1
 
     def __enter__(self) -> Evaluator:
         if self._processes:
-            import multiprocessing
-            from concurrent.futures import ProcessPoolExecutor
-
-            # Forked workers inherit the function, so lambdas and closures need no pickling.
-            methods = multiprocessing.get_all_start_methods()
-            context = multiprocessing.get_context("fork" if "fork" in methods else None)
-            self._pool = ProcessPoolExecutor(self._processes, context, _adopt, (self.function, self.deadline))
+            self._pool = WorkerPool(self.function, self._processes, self.deadline)
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._pool is None:
-            return
-        if error is not None:  # do not wait for evaluations whose values nobody will take
-            for process in list((self._pool._processes or {}).values()):
-                process.terminate()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._pool is not None:  # after an error nobody will take the values of what is being evaluated
+            self._pool.close(at_once=error is not None)
 
-    def collect(self, points: np.ndarray, values: list[float]) -> bool:
+    def collect(self, points: np.ndarray, values: list[Any]) -> bool:
         """Append the values of points (S, D) in their order; False if the time was up before the last one.
 
         When something is raised, `values` holds what was known by then.
@@ -116,7 +61,10 @@ class Evaluator:
             return self._in_processes(points, values)
         return True
 
-    def _at_once(self, points: np.ndarray, values: list[float]) -> None:
+    def _at_once(self, points: np.ndarray, values: list[Any]) -> None:
+        if isinstance(self.function, ConstrainedFunction):
+            values.extend(self.function.batch(np.ascontiguousarray(points.T)))
+            return
         given = self.function(np.ascontiguousarray(points.T))
         rule = f"a vectorized fun must return {len(points)} numbers for x of shape {points.T.shape}"
         try:
@@ -128,9 +76,9 @@ class Evaluator:
             raise ValueError(f"{rule}, got shape {found.shape}")
         values.extend(found.tolist())
 
-    def _mapped(self, points: np.ndarray, values: list[float]) -> None:
+    def _mapped(self, points: np.ndarray, values: list[Any]) -> None:
         for value in self.workers(self.function, list(points)):
-            values.append(as_value(value))
+            values.append(as_outcome(self.function, value))
             if len(values) > len(points):
                 break
         if len(values) != len(points):
@@ -138,16 +86,23 @@ class Evaluator:
             values.clear()  # nobody knows which value belongs to which point
             raise ValueError(f"workers must give {len(points)} values for as many points, got {count}")
 
-    def _in_processes(self, points: np.ndarray, values: list[float]) -> bool:
+    def _in_processes(self, points: np.ndarray, values: list[Any]) -> bool:
         assert self._pool is not None
         started = time.monotonic()
-        for outcome in self._pool.map(_call, list(points), chunksize=self._bundle):
-            if outcome is None:
-                return False
-            value, error, where = outcome
-            if error is not None:
-                raise error from WorkerTraceback(where)
-            values.append(value)
+        starts = iter(range(0, len(points), self._bundle))
+        idle, answers = list(range(self._processes)), dict[int, list[Evaluated]]()
+        while len(values) < len(points):
+            while idle and (first := next(starts, None)) is not None:
+                self._pool.give(idle.pop(), (first, list(points[first : first + self._bundle])))
+            for worker, (first, found) in self._pool.answers():
+                idle.append(worker)
+                answers[first] = found
+            while (first := len(values)) in answers:
+                found = answers.pop(first)
+                for one in found:
+                    values.append(one.checked())
+                if len(values) < min(first + self._bundle, len(points)):
+                    return False
         seconds = (time.monotonic() - started) * self._processes / len(points)
         largest = max(1, len(points) // (TASKS_PER_WORKER * self._processes))
         self._bundle = min(max(1, int(TASK_SECONDS / max(seconds, 1e-9))), largest)

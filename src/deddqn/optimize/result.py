@@ -38,6 +38,11 @@ class Result(dict[str, Any]):
     def __repr__(self) -> str:
         return repr(_scipys(self))
 
+    def _repr_html_(self) -> str | None:
+        from deddqn.optimize.html_view import result_html
+
+        return result_html(self) if "x" in self else None  # a history is none
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         return type(_scipys({})), (dict(self),)
 

@@ -14,15 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from deddqn._jit.structs import TABLE_WIDTH
 from deddqn._utils.atomic import replacing
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import Portfolio
-from deddqn.de.state import DE_STATE, Counter
+from deddqn.de.state import Counter
 from deddqn.engine.run import Run
-from deddqn.engine.run_memory import EPISODE, Link
-from deddqn.engine.run_spec import RunSpec, write_run
-from deddqn.features.buffers import OBSERVER, Tally
+from deddqn.engine.run_spec import RunSpec
 from deddqn.optimize.arguments import known_policy
 from deddqn.policies.policy import CompiledPolicy, Policy
 from deddqn.policies.policy_arrays import packed, unpacked
@@ -72,6 +69,7 @@ def _problem_reference(run: Run) -> dict[str, Any]:
         "bounds": problem.bounds.tolist(),
         "noisy": noisy,
         "work_size": int(run.core.work.size),
+        "integrality": problem.integrality.tolist(),
         "registered": known is not None and known.objective.kernel is problem.objective.kernel,
     }
 
@@ -87,7 +85,7 @@ def _problem_of(saved: dict[str, Any]) -> Problem:
     if saved["registered"]:
         return get(saved["name"], noise=saved["noisy"])
     bounds = np.asarray(saved["bounds"])
-    box = Problem.box(bounds[:, 0], bounds[:, 1], name=saved["name"])
+    box = Problem.box(bounds[:, 0], bounds[:, 1], name=saved["name"], integrality=saved["integrality"])
     box.objective = Objective(box.objective.kernel, work_size=int(saved["work_size"]))
     return box
 
@@ -135,34 +133,6 @@ def _policy_of(saved: Any, given: Policy | None) -> Policy:
     if _digest(policy) != saved["digest"]:
         raise ValueError(f"policy {saved['name']!r} is not the one that the search was saved with")
     return policy
-
-
-def check_arena(spec: RunSpec, arena: np.ndarray) -> None:
-    """Compiled code trusts the arena: refuse one whose tables or sizes are not those of the settings."""
-    fresh = np.zeros(spec.size)
-    write_run(spec, fresh)
-    if arena.shape != fresh.shape or arena.dtype != np.float64:
-        raise ValueError(f"the memory of the search must be {fresh.size} numbers, got shape {arena.shape}")
-    ours, links = EPISODE.view(fresh, 0), EPISODE.view(fresh, 0).links
-    starts = ((EPISODE, 0), (DE_STATE, int(links[Link.DE_STATE])), (OBSERVER, int(links[Link.OBSERVER])))
-    for layout, start in starts:
-        table = slice(start, start + TABLE_WIDTH * len(layout.fields))
-        if not np.array_equal(arena[table].view(np.int64), fresh[table].view(np.int64)):
-            raise ValueError(f"the memory of the search does not match its settings, in the table of {layout.name}")
-    theirs = EPISODE.view(arena, 0)
-    same = [ours.links[k] == theirs.links[k] for k in (Link.DE_STATE, Link.OBSERVER)]
-    mine, counters = DE_STATE.view(fresh, starts[1][1]).counters, DE_STATE.view(arena, starts[1][1]).counters
-    same += [
-        mine[k] == counters[k] for k in (Counter.DIMENSION, Counter.ALLOCATED, Counter.N_OPS, Counter.FINAL_POPULATION)
-    ]
-    same += [counters[Counter.FINAL_POPULATION] <= counters[Counter.POPULATION] <= counters[Counter.ALLOCATED]]
-    same += [0 <= counters[Counter.ARCHIVED] <= counters[Counter.ARCHIVE_ROOM] <= mine[Counter.ARCHIVE_ROOM]]
-    in_rows = (Counter.GENERATION_SIZE, Counter.DONORS_DRAWN, Counter.PROPOSED, Counter.RECORDED, Counter.TOLD)
-    same += [0 <= counters[k] <= counters[Counter.ALLOCATED] for k in in_rows]
-    tallies = OBSERVER.view(arena, starts[2][1]).tallies
-    same += [tallies[Tally.N_OPS] == counters[Counter.N_OPS], 0 <= counters[Counter.BEST] < counters[Counter.ALLOCATED]]
-    if not all(same):
-        raise ValueError("the memory of the search does not match its settings")
 
 
 # Files

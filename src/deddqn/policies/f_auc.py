@@ -28,6 +28,7 @@ from enum import IntEnum
 import numpy as np
 
 from deddqn._jit import kernel
+from deddqn._jit.contents import ANYTHING, COUNT, FLAG, ONE, VALUES, Part, index, whole, within
 from deddqn.de.state import Outcome
 from deddqn.policies.policy import CompiledPolicy
 from deddqn.policies.policy_kernels import (
@@ -266,6 +267,17 @@ def choose(setup, memory, features, stream, n_ops, i):
     return chosen
 
 
+def memory_parts(setup: np.ndarray, n_ops: int, n_pop: int) -> list[Part]:
+    """What the memory may hold."""
+    window = int(setup[Setting.WINDOW])
+    single = {"K": whole(n_ops, n_ops), "filled": whole(0, window), "entered": COUNT, "changed": FLAG, "applied": COUNT}
+    blocks = {"occurrences": whole(0, window), "fruitless": COUNT, "reward": within(0, ONE), "own": ANYTHING}
+    blocks |= {"tied": whole(0, 0), "recent": whole(0, window)}
+    columns = {"value": VALUES, "operator": index(n_ops), "entry": COUNT, "applied": index(n_ops)}
+    sized = ((single, 1), (blocks, n_ops), (columns, window))
+    return [(name, size, contents) for parts, size in sized for name, contents in parts.items()]
+
+
 def f_auc(*, window: int = 50, decay: float = 0.5, scale: float = 0.5, name: str = "f-auc") -> CompiledPolicy:
     """F-AUC (Fialho, Schoenauer, Sebag 2010).
 
@@ -285,5 +297,6 @@ def f_auc(*, window: int = 50, decay: float = 0.5, scale: float = 0.5, name: str
         PolicyKernels(choose, reset, learn),
         setup=np.concatenate([[float(size), float(scale)], weights]),
         memory_size=lambda n_ops, n_pop: Slot.END + n_ops * Block.END + size * Column.END,
+        memory_parts=memory_parts,
         metadata={"parameters": {"window": size, "decay": rate, "scale": float(scale)}},
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from deddqn._jit import floats_at, kernel, shared, small_integers_at
+from deddqn._jit.contents import ANYTHING, Part, index
 from deddqn._jit.simd import FLOATS
 from deddqn.policies.policy_kernels import CHOOSE_SIGNATURE
 from deddqn.policies.sparse_product import weighted_rows
@@ -64,6 +65,11 @@ def memory_size(setup: np.ndarray) -> int:
     """float64 of a run: two layers of activations, the active inputs, and the operator of an exploring generation."""
     widest = int(max(setup[WIDTHS : WIDTHS + 1 + int(setup[N_LAYERS])]))
     return int(3 * padded(widest + 1) // 2 + 4)
+
+
+def memory_parts(setup: np.ndarray, n_ops: int, n_pop: int) -> list[Part]:
+    """What the memory may hold: scratch, and the operator of an exploring generation, or none (`FREE`)."""
+    return [("activations", memory_size(setup) - 1, ANYTHING), ("operator", 1, index(n_ops, int(FREE)))]
 
 
 @kernel(numeric=True)

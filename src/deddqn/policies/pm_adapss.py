@@ -30,7 +30,8 @@ from enum import IntEnum
 import numpy as np
 
 from deddqn._jit import kernel
-from deddqn.de.improvement import improvement
+from deddqn._jit.contents import COUNT, ONE, Part, within
+from deddqn.de.improvement import LARGEST_IMPROVEMENT, improvement
 from deddqn.de.state import Outcome
 from deddqn.policies.policy import CompiledPolicy
 from deddqn.policies.policy_kernels import (
@@ -46,6 +47,7 @@ from deddqn.policies.probability_matching import (
     check_window,
     choose,
     match,
+    probability_parts,
     reset,
 )
 
@@ -117,6 +119,13 @@ def end_generation(setup, memory):
     return 0
 
 
+def memory_parts(setup: np.ndarray, n_ops: int, n_pop: int) -> list[Part]:
+    """What the memory may hold."""
+    quality, applications = ("quality", n_ops, within(0, ONE)), ("applications", n_ops, COUNT)
+    rings = ("rings", n_ops * int(setup[Setting.WINDOW]), within(0, LARGEST_IMPROVEMENT))
+    return [*probability_parts(n_ops), quality, applications, rings]
+
+
 def pm_adapss(*, window: int = 50, alpha: float = 0.6, p_min: float = 0.05, name: str = "pm-adapss") -> CompiledPolicy:
     """PM-AdapSS (Gong, Fialho, Cai 2010).
 
@@ -133,6 +142,7 @@ def pm_adapss(*, window: int = 50, alpha: float = 0.6, p_min: float = 0.05, name
         PolicyKernels(choose, reset, learn, end_generation),
         setup=np.array(setup, dtype=np.float64),
         memory_size=lambda n_ops, n_pop: 1 + n_ops * (Block.END + size),
+        memory_parts=memory_parts,
         metadata={"parameters": {"window": size, "alpha": setup[1], "p_min": setup[2]}},
     )
     policy.p_min = setup[2]

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
+from deddqn._jit.contents import Part
 from deddqn.de.config import check_own
 from deddqn.de.portfolio import Portfolio
 from deddqn.de.state import Outcome
@@ -54,6 +55,9 @@ def is_policy(thing: object) -> TypeGuard[Policy]:
     return all(hasattr(thing, part) for part in PARTS)
 
 
+MemoryParts = Callable[[np.ndarray, int, int], list[Part]]
+
+
 def _no_memory(n_ops: int, n_pop: int) -> int:
     return 0
 
@@ -72,6 +76,8 @@ class CompiledPolicy:
     portfolio : the portfolio that the policy was made for; None if any will do.
     max_dimension : dim^max of Table 1 row 5.
     de : settings of `DEConfig` that the policy was made with, where they are not the paper's: defaults of its runs.
+    memory_parts : what the memory of a run may hold, from (setup, n_ops, n_pop in use): its parts in their order as
+        (name, size, contents); memory that comes from a file is checked against it (`deddqn._jit.contents`).
     """
 
     def __init__(
@@ -87,11 +93,13 @@ class CompiledPolicy:
         max_dimension: int = 30,
         metadata: dict[str, Any] | None = None,
         de: Mapping[str, Any] | None = None,
+        memory_parts: MemoryParts | None = None,
     ) -> None:
         self.name = name
         self.kernels = kernels
         self.setup = np.ascontiguousarray(setup, dtype=np.float64)
         self.memory_size = memory_size
+        self.memory_parts = memory_parts
         self.needs_features = needs_features
         self.needs_history = needs_features if needs_history is None else needs_history
         self.portfolio = portfolio

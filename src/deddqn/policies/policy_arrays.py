@@ -8,7 +8,7 @@ import numpy as np
 
 from deddqn.de.portfolio import Portfolio
 from deddqn.policies.fixed import choose_fixed, choose_mixture, choose_uniform, fixed, mixture, uniform_policy
-from deddqn.policies.mlp import N_LAYERS, WIDTHS, choose_by_value, memory_size, pack_network
+from deddqn.policies.mlp import N_LAYERS, WIDTHS, choose_by_value, memory_parts, memory_size, pack_network
 from deddqn.policies.policy import CompiledPolicy
 from deddqn.policies.policy_kernels import PolicyKernels
 
@@ -63,6 +63,7 @@ def _network(parts: dict[str, Any], setup: np.ndarray) -> CompiledPolicy:
         parts["name"],
         PolicyKernels(choose_by_value),
         memory_size=lambda n_ops, n_pop: size,
+        memory_parts=memory_parts,
         needs_features=True,
         portfolio=None if parts["portfolio"] is None else Portfolio(tuple(entry) for entry in parts["portfolio"]),
         max_dimension=int(parts["max_dimension"]),

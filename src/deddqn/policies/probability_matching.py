@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from deddqn._jit import fill, kernel
+from deddqn._jit.contents import ONE, Part, whole, within
 from deddqn.de.portfolio import Portfolio
 from deddqn.policies.policy import CompiledPolicy
 from deddqn.policies.policy_kernels import CHOOSE_SIGNATURE, RESET_SIGNATURE
@@ -44,6 +45,9 @@ def spin(memory, probability, n_ops, stream):
     return op
 
 
+LARGEST_WINDOW = 1_000_000
+"""Names of policies come from files, too: they may not ask for more memory than anybody needs."""
+
 PROBABILITY = 0
 """The first block of K slots in the memory of these policies, after the slot that holds K."""
 
@@ -70,6 +74,11 @@ def choose(setup, memory, features, stream, n_ops, i):
     return spin(memory, block(memory, PROBABILITY), n_ops, stream)
 
 
+def probability_parts(n_ops: int) -> list[Part]:
+    """How the memory of these policies begins: K, and the probabilities."""
+    return [("K", 1, whole(n_ops, n_ops)), ("probability", n_ops, within(0, ONE))]
+
+
 def check_fraction(argument: str, value: float, *, below_one: bool = False) -> float:
     """`value` as a float in [0, 1], or in [0, 1) if `below_one`; ValueError otherwise."""
     if not (0.0 <= value < 1.0 or (value == 1.0 and not below_one)):
@@ -78,9 +87,11 @@ def check_fraction(argument: str, value: float, *, below_one: bool = False) -> f
 
 
 def check_window(value: int) -> int:
-    """`value` as an integer of 1 or more; ValueError otherwise."""
+    """`value` as an integer from 1 to `LARGEST_WINDOW`; ValueError otherwise."""
     if isinstance(value, bool) or not math.isfinite(value) or value != int(value) or value < 1:
         raise ValueError(f"window must be an integer of 1 or more, got {value}")
+    if value > LARGEST_WINDOW:
+        raise ValueError(f"window must be at most {LARGEST_WINDOW}, got {value}")
     return int(value)
 
 

@@ -15,7 +15,7 @@ from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.features.layout import n_features
 from deddqn.policies import softmax
 from deddqn.policies.files import PolicyFileError, read_policy_file, write_policy_file
-from deddqn.policies.mlp import choose_by_value, memory_size, pack_network
+from deddqn.policies.mlp import choose_by_value, memory_parts, memory_size, pack_network
 from deddqn.policies.policy import CompiledPolicy
 from deddqn.policies.policy_kernels import PolicyKernels
 
@@ -45,6 +45,7 @@ def network_policy(
         PolicyKernels(choose_by_value),
         setup=setup,
         memory_size=lambda n_ops, n_pop: size,
+        memory_parts=memory_parts,
         needs_features=True,
         portfolio=portfolio,
         max_dimension=max_dimension,

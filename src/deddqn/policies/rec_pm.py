@@ -24,6 +24,7 @@ from enum import IntEnum
 import numpy as np
 
 from deddqn._jit import kernel
+from deddqn._jit.contents import COUNT, ONE, Part, within
 from deddqn.de.state import Outcome
 from deddqn.policies.policy import CompiledPolicy
 from deddqn.policies.policy_kernels import (
@@ -38,6 +39,7 @@ from deddqn.policies.probability_matching import (
     check_fraction,
     choose,
     match,
+    probability_parts,
     reset,
 )
 
@@ -138,6 +140,12 @@ def end_generation(setup, memory):
     return 0
 
 
+def memory_parts(setup: np.ndarray, n_ops: int, n_pop: int) -> list[Part]:
+    """What the memory may hold; the matrix is scratch."""
+    learned = [("reward", n_ops, within(0, 2 * ONE)), ("quality", n_ops, within(0, ONE))]
+    return [*probability_parts(n_ops), *learned, ("applications", n_ops, COUNT), ("successes", n_ops, COUNT)]
+
+
 def rec_pm(*, gamma: float = 0.6, p_min: float = 0.0, name: str = "rec-pm") -> CompiledPolicy:
     """RecPM-AOS (Sharma, Lopez-Ibanez, Kazakov 2018).
 
@@ -152,6 +160,7 @@ def rec_pm(*, gamma: float = 0.6, p_min: float = 0.0, name: str = "rec-pm") -> C
         PolicyKernels(choose, reset, learn, end_generation),
         setup=np.array(setup, dtype=np.float64),
         memory_size=lambda n_ops, n_pop: 1 + n_ops * (Block.END + n_ops),
+        memory_parts=memory_parts,
         metadata={"parameters": {"gamma": setup[0], "p_min": setup[1]}},
     )
     policy.p_min = setup[1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from deddqn._jit import kernel
+from deddqn._jit.contents import COUNT
 from deddqn.de.portfolio import Portfolio
 from deddqn.policies.fixed import SizedPolicy, draw_operator
 from deddqn.policies.policy import CompiledPolicy
@@ -63,6 +64,7 @@ def schedule_policy(table: np.ndarray, *, name: str = "schedule", portfolio: Por
         PolicyKernels(choose, reset, None, end_generation),
         setup=np.concatenate([[float(len(rows))], sums.ravel()]),
         memory_size=lambda n_ops, n_pop: 1,
+        memory_parts=lambda setup, n_ops, n_pop: [("generation", 1, COUNT)],
         portfolio=portfolio,
     )
     policy.exactly = rows.shape[1]

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from deddqn._jit import fill, kernel, small_integers_at
+from deddqn._jit.contents import ANYTHING, COUNT, FINITE, FLAG, ONE, VALUES, Part, whole, within
 from deddqn.de.population_statistics import sort_by_fitness
 from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.de.state import DONORS, Outcome
@@ -70,6 +71,16 @@ SLOTS = INPUT + N_INPUTS
 def memory_size(n_ops: int, n_pop: int) -> int:
     """float64 that a run keeps."""
     return SLOTS + n_ops + 3 * n_pop
+
+
+def memory_parts(setup: np.ndarray, n_ops: int, n_pop: int) -> list[Part]:
+    """What the memory may hold; the inputs, scores and indices are scratch."""
+    single = {"diversity": FINITE, "success": within(0, ONE), "first distance": within(0, ONE)}
+    single |= {"distance sum": within(0, math.inf), "decided": COUNT, "improved": COUNT, "recorded": whole(0, n_pop)}
+    single |= {"population": whole(n_pop, n_pop), "operators": whole(n_ops, n_ops), "blind": FLAG}
+    scratch = [("inputs", N_INPUTS, ANYTHING), ("scores", n_ops, ANYTHING)]
+    learned = [("ranks", n_pop, within(0, ONE)), ("values", n_pop, VALUES)]
+    return [*((name, 1, contents) for name, contents in single.items()), *scratch, *learned]
 
 
 @kernel(RESET_SIGNATURE)
@@ -247,6 +258,7 @@ def softmax_policy(
         PolicyKernels(choose, reset, learn, end_generation, renumber, select_candidate),
         setup=table.ravel(),
         memory_size=memory_size,
+        memory_parts=memory_parts,
         needs_features=True,
         needs_history=False,
         portfolio=portfolio,

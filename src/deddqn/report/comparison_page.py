@@ -20,7 +20,7 @@ from deddqn.analysis.curves import (
     rank_figure,
     share_panels,
 )
-from deddqn.analysis.reproduction import HIGHER, INITIAL, LOWER, REPRODUCED, cell_verdicts
+from deddqn.analysis.reproduction import EQUIVALENT, HIGHER, INITIAL, LOWER, UNDECIDED, cell_verdicts
 from deddqn.analysis.tables import method_title, number, p_value, short_problem
 from deddqn.report import charts
 from deddqn.report.templating import Figure, render
@@ -64,7 +64,8 @@ def findings(a: Analysis) -> list[str]:
     verdicts = Counter(v.verdict for v in cell_verdicts(a))
     if verdicts:
         found.append(
-            f"Of {sum(verdicts.values())} entries of the paper's Table 3, {verdicts[REPRODUCED]} reproduce; "
+            f"Of {sum(verdicts.values())} entries of the paper's Table 3, {verdicts[EQUIVALENT]} are equivalent to "
+            f"ours within a quarter of their mean, {verdicts[UNDECIDED]} are undecided; "
             f"{verdicts[INITIAL]} are what the best of an initial population gives, before any search; "
             f"{verdicts[LOWER]} are lower here and {verdicts[HIGHER]} higher."
         )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TINTS = {
     "holds": "good",
-    "reproduced": "good",
+    "equivalent": "good",
     "win": "good",
     "does not hold": "bad",
     "loss": "bad",

@@ -38,8 +38,9 @@ def commit() -> str | None:
 
 
 def deviations(config: TrainingConfig) -> dict[str, list[Any]]:
-    """Settings that differ from the paper's: name -> [paper, here]."""
-    paper = TrainingConfig(**PRESETS.get(f"paper-{config.reward.lower()}", {})).to_json()
+    """Settings that differ from the paper's: name -> [paper, here]; the paper learns from rewards as they are."""
+    preset = PRESETS.get(f"paper-{config.reward.lower()}", {})
+    paper = TrainingConfig(**{**preset, "reward_scale": 1.0}).to_json()
     return {k: [paper[k], v] for k, v in config.to_json().items() if v != paper[k] and k not in _APART}
 
 

@@ -8,6 +8,7 @@ from deddqn.analysis.statistics.pairwise import (
     a12,
     compare_pair,
     mann_whitney,
+    tost,
     welch,
     win_tie_loss,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "mean_ranks",
     "rank_table",
     "solved_is_zero",
+    "tost",
     "welch",
     "win_tie_loss",
 ]

@@ -98,3 +98,21 @@ def welch(sample: np.ndarray, mean: float, std: float, n: int) -> float:
         return 1.0 if own_mean == mean else 0.0
     test = ttest_ind_from_stats(own_mean, own_std, sample.size, mean, std, n, equal_var=False)
     return float(test.pvalue)
+
+
+def tost(sample: np.ndarray, mean: float, std: float, n: int, margin: float) -> float:
+    """p-value of two one-sided tests (Schuirmann 1987) of a sample against a published mean and std of n runs.
+
+    Small if the means are shown to differ by less than `margin` either way; Welch's standard error and degrees of
+    freedom; NaN for a sample without two finite numbers.
+    """
+    from scipy.stats import t
+
+    if sample.size < 2 or not np.isfinite(sample).all():
+        return math.nan
+    own, other = float(np.var(sample, ddof=1)) / sample.size, std**2 / n
+    difference, error = float(np.mean(sample)) - mean, math.sqrt(own + other)
+    if error == 0.0:
+        return 0.0 if abs(difference) < margin else 1.0
+    freedom = (own + other) ** 2 / (own**2 / (sample.size - 1) + other**2 / (n - 1))
+    return float(max(t.sf((difference + margin) / error, freedom), t.cdf((difference - margin) / error, freedom)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -70,16 +71,20 @@ class MeanRank:
     high: float
 
 
-def rank_table(means: np.ndarray, known: Known = True) -> np.ndarray:
-    """Ranks per problem, (methods, problems): 1 is the lowest mean error, ties share."""
+Ties = Literal["average", "min", "max"]
+"""What equal numbers get: the mean of their ranks, or the lowest or the highest of them."""
+
+
+def rank_table(means: np.ndarray, known: Known = True, ties: Ties = "average") -> np.ndarray:
+    """Ranks per problem, (methods, problems): 1 is the lowest mean error."""
     from scipy.stats import rankdata
 
-    return np.asarray(rankdata(solved_is_zero(means, known), axis=0))
+    return np.asarray(rankdata(solved_is_zero(means, known), method=ties, axis=0))
 
 
-def mean_ranks(means: np.ndarray, known: Known = True) -> np.ndarray:
+def mean_ranks(means: np.ndarray, known: Known = True, ties: Ties = "average") -> np.ndarray:
     """Mean ranks over the problems, (methods,)."""
-    return np.asarray(rank_table(means, known).mean(axis=1))
+    return np.asarray(rank_table(means, known, ties).mean(axis=1))
 
 
 def bootstrap_ranks(

@@ -87,6 +87,11 @@ class CycleReturns:
         """How many cycles are finished."""
         return len(self.curve)
 
+    @property
+    def total(self) -> float:
+        """The mean returns of all finished cycles, summed: the reward accumulated in training."""
+        return float(sum(mean for _, mean in self.curve))
+
     def to_json(self) -> dict[str, Any]:
         """Everything, as JSON values."""
         return {

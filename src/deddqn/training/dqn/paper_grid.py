@@ -27,18 +27,22 @@ def grid_configs(settings: Mapping[str, Any]) -> dict[str, TrainingConfig]:
 
 
 def paper_grid(settings: Mapping[str, Any], out: Path, *, resume: bool = False) -> str:
-    """Train the twelve networks and say which the paper keeps: per reward, that of the highest accumulated reward."""
+    """Train the twelve networks and say which the paper keeps: per reward, that of the most reward in training.
+
+    "The most reward" is the sum over all cycles (Sect. 5.1), not the best single one, which chance decides.
+    """
     results: dict[str, TrainingResult] = {}
     for name, config in grid_configs(settings).items():
         results[name] = train(config, out / name, resume=resume)
     chosen = {
-        reward: max((n for n in results if n.startswith(reward.lower())), key=lambda n: results[n].best_return)
+        reward: max((n for n in results if n.startswith(reward.lower())), key=lambda n: results[n].total_return)
         for reward in REWARDS
     }
-    lines = [f"{'network':<20}{'best cycle mean':>18}{'cycle':>8}  kept"]
+    lines = [f"{'network':<20}{'sum of cycles':>18}{'best cycle mean':>18}{'cycle':>8}  kept"]
     for name, result in results.items():
         kept = "yes" if name in chosen.values() else ""
-        lines.append(f"{name:<20}{result.best_return:>18.6g}{result.best_cycle:>8}  {kept}")
-    found = {name: {"best_return": r.best_return, "best_cycle": r.best_cycle} for name, r in results.items()}
+        lines.append(f"{name:<20}{result.total_return:>18.6g}{result.best_return:>18.6g}{result.best_cycle:>8}  {kept}")
+    recorded = ("total_return", "best_return", "best_cycle")
+    found = {name: {key: getattr(r, key) for key in recorded} for name, r in results.items()}
     write_text(out / "grid.json", json.dumps({"networks": found, "kept": chosen}, indent=1))
     return "\n".join(lines)

@@ -39,6 +39,7 @@ class TrainingResult:
     cycles: int
     best_cycle: int
     best_return: float
+    total_return: float
     best_rank: float | None
     folder: Path
 
@@ -299,8 +300,9 @@ class Trainer:
             "best_cycle": self.cycle_returns.best_cycle,
             "best_return": self.cycle_returns.best,
         }
-        for name, layers in self.kept.items():
-            provenance = provenance_of(self.config, self.problems, kept=name, rank_score=self.best_rank, **summary)
+        scores = {"ranked": {"rank_score": self.best_rank}, "greedy": {"greedy_return": self.best_greedy}}
+        for name, layers in self.kept.items():  # a score belongs to the weights that it was measured with
+            provenance = provenance_of(self.config, self.problems, kept=name, **scores.get(name, {}), **summary)
             path = self.out / f"{name}.safetensors"
             save_policy(path, *zip(*layers, strict=True), name=name, provenance=provenance, **self._made_for)
         result = {key: value for key, value in asdict(self.result).items() if key != "folder"}
@@ -316,6 +318,7 @@ class Trainer:
             cycles=self.cycle_returns.finished,
             best_cycle=self.cycle_returns.best_cycle,
             best_return=self.cycle_returns.best,
+            total_return=self.cycle_returns.total,
             best_rank=self.best_rank,
             folder=self.out,
         )
