@@ -79,6 +79,7 @@ class Counter(IntEnum):
     IMMEDIATE = 35  # a trial that is not worse replaces its parent at once
     EXPONENTIAL = 36  # crossover
     PYTHON_STRATEGY = 37  # where a Python object lies that writes the mutants; 0: the portfolio's strategies do
+    STRICT = 38  # points that violate a constraint have no value: they are never equal to feasible ones
 
 
 class Scalar(IntEnum):
@@ -184,6 +185,7 @@ COUNTERS = slots(
     IMMEDIATE=AS_BEGUN,
     EXPONENTIAL=AS_BEGUN,
     PYTHON_STRATEGY=AS_BEGUN,
+    STRICT=AS_BEGUN,
 )
 SCALARS = slots(
     Scalar,

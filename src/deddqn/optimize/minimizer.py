@@ -14,6 +14,8 @@ from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.parallel import is_parallel
 from deddqn.optimize.polish import Polish, polishing_bounds, polishing_share
+from deddqn.optimize.space import Space
+from deddqn.optimize.space_search import encoded_arguments, of_point
 from deddqn.policies.policy import Policy
 from deddqn.problems.constraints import Constraints
 from deddqn.problems.problem import Problem
@@ -28,6 +30,7 @@ def minimize(
     fun: Callable[..., Any] | Problem,
     bounds: Any = None,
     *,
+    space: Space | None = None,
     args: tuple[Any, ...] = (),
     policy: str | os.PathLike[str] | Policy | None = None,
     portfolio: Any = None,
@@ -68,6 +71,8 @@ def minimize(
     fun : ``fun(x, *args) -> float`` with x of shape (D,). A numba-jitted function runs inside of the compiled
         loop. Also a `Problem`, whose bounds are then taken.
     bounds : (lower, upper) pairs, or scipy's ``Bounds``; finite.
+    space : named parameters instead of bounds, a `Space`. `fun`, and functions of constraints, get a dictionary of
+        Python values; `x0` is one, and `init` may be a list of them; the result has `params` beside x.
     policy : who chooses the operators: a name (see ``deddqn policies``), the path of a policy file, or an object with
         the methods of `deddqn.policies.Policy`. The best shipped policy by default.
     portfolio : the operators to choose from: strategy names, (strategy, F, CR), or (strategy, F, CR, adapts); or
@@ -129,12 +134,13 @@ def minimize(
     elif not callable(fun):
         by_name = " (a problem by its name: deddqn.problems.get(name))" if isinstance(fun, str) else ""
         raise ValueError(f"fun must be callable or a Problem{by_name}, got {fun!r}")
-    elif bounds is None:
-        raise ValueError("bounds must be given as (lower, upper) pairs, got None")
     flags = {"vectorized": vectorized, "polish": polish, "disp": disp}
     vectorized, polish, disp = (flag(name, value) for name, value in flags.items())
     evaluations = whole_number("maxfun", maxfun, 1)
-    polish = polish and not problem_of(box, None, 0.0, integrality)[0].integrality.all()  # integers have no slope
+    given = {"bounds": box, "integrality": integrality, "constraints": constraints, "x0": x0, "init": init}
+    encoded = encoded_arguments(space, given)
+    if polish and problem_of(encoded["bounds"], None, 0.0, encoded["integrality"])[0].integrality.all():
+        polish = False  # integers have no slope
     if polish:
         chosen, _ = choose_policy(policy, portfolio, scale, crossover)
         size = population_of(population_size, init, chosen, evaluations, final_population)
@@ -143,6 +149,7 @@ def minimize(
         updating = "deferred" if is_parallel(vectorized, workers) else "sequential"
     optimizer = Optimizer(
         box,
+        space=space,
         policy=policy,
         portfolio=portfolio,
         maxfun=evaluations,
@@ -165,7 +172,7 @@ def minimize(
         rng=rng,
         seed=seed,
         history=history,
-        constraints=_constraints(constraints, constraint_tolerance, box, vectorized),
+        constraints=_constraints(encoded["constraints"], constraint_tolerance, encoded["bounds"], vectorized),
         constraint_tolerance=constraint_tolerance,
     )
     result = optimizer.optimize(
@@ -186,8 +193,10 @@ def minimize(
     ):
         budget = int(maxfun) - result.nfev
         box = polishing_bounds(optimizer.search_bounds, optimizer.problem.integrality, result.x)
-        local = Polish(_one_point(fun, args, vectorized), box, budget, optimizer.deadline)
-        return local.improve(result, stoppable=disp)
+        local = Polish(_one_point(of_point(space, fun), args, vectorized), box, budget, optimizer.deadline)
+        result = local.improve(result, stoppable=disp)
+        if space is not None:
+            result["params"] = space.decode(result.x)
     return result
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable
 from dataclasses import asdict
@@ -27,12 +26,15 @@ from deddqn.optimize.arguments import (
     root_seed,
     whole_number,
 )
+from deddqn.optimize.callbacks import asks_to_stop
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of
 from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
 from deddqn.optimize.progress import check_progress, display, top_shares
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
+from deddqn.optimize.space import Space
+from deddqn.optimize.space_search import decoded, encoded_arguments, of_point, told_rows
 from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_message, reasons_to_stop
 from deddqn.policies.policy import Policy
 from deddqn.problems.integrality import on_lattice
@@ -62,8 +64,9 @@ class Optimizer:
     @suggests_keywords
     def __init__(
         self,
-        bounds: Any,
+        bounds: Any = None,
         *,
+        space: Space | None = None,
         policy: str | os.PathLike[str] | Policy | None = None,
         portfolio: Any = None,
         maxfun: int = 10_000,
@@ -89,6 +92,8 @@ class Optimizer:
         constraints: Any = None,
         constraint_tolerance: float = EQUALITY_TOLERANCE,
     ) -> None:
+        in_space = {"bounds": bounds, "integrality": integrality, "constraints": constraints, "x0": x0, "init": init}
+        bounds, integrality, constraints, x0, init = encoded_arguments(space, in_space).values()
         problem, box = problem_of(bounds, constraints, constraint_tolerance, integrality)
         chosen, operators = choose_policy(policy, portfolio, scale, crossover)
         evaluations = whole_number("maxfun", maxfun, 1)
@@ -129,10 +134,12 @@ class Optimizer:
         run = Run(spec, initial_population(init, size, problem, box, root))
         if start is not None:
             run.replace_first(on_lattice(start, problem.lower, problem.upper, problem.integrality))
-        self._adopt(run, History() if keep_history else None)
+        self._adopt(run, History() if keep_history else None, space)
 
-    def _adopt(self, run: Run, history: History | None) -> None:
+    def _adopt(self, run: Run, history: History | None, space: Space | None) -> None:
         self._run = run
+        self.space = space
+        """The named parameters that coordinates stand for, or None."""
         self._history = history
         self._asked: set[int] = set()  # points of this generation whose values are expected
         self._handed: set[int] = set()  # ... that are not handed out again: after loading, others may need them
@@ -169,12 +176,15 @@ class Optimizer:
 
     # Ask and tell
 
-    def ask(self, n: int | None = None) -> np.ndarray:
+    def ask(self, n: int | None = None) -> Any:
         """The points (k, D) to evaluate next: one in sequential mode, what is left of a generation in deferred mode.
 
-        With `n` at most so many. Points that were handed out are not handed out again until they are told.
+        With `n` at most so many. Points that were handed out are not handed out again until they are told. With a
+        space they are a list of dictionaries.
         """
-        wanted = None if n is None else whole_number("n", n, 1)
+        return decoded(self.space, self._ask(None if n is None else whole_number("n", n, 1)))
+
+    def _ask(self, wanted: int | None) -> np.ndarray:
         self._reasons.clear()
         first, last = self._run.ask()
         waiting = [i for i in range(first, last) if i not in self._handed and not self._run.told[i]]
@@ -191,7 +201,8 @@ class Optimizer:
         With constraints also the constraint values (k, m), those of all constraints side by side; they may be left out
         where all constraints have functions, which are then called.
         """
-        rows = np.atleast_2d(floats("points", points, "points that ask gave, (D,) or (k, D)"))
+        given = told_rows(self.space, points, self._run.points[sorted(self._asked | self._handed)])
+        rows = np.atleast_2d(floats("points", given, "points that ask gave, (D,) or (k, D)"))
         told = np.atleast_1d(floats("values", values, "one number per point"))
         if told.shape != (len(rows),):
             raise ValueError(f"values must be one per point ({len(rows)}), got shape {told.shape}")
@@ -260,6 +271,8 @@ class Optimizer:
             seed=self.seed,
         )
         result.update(constraint_fields(self._run))
+        if self.space is not None:
+            result["params"] = self.space.decode(result.x)
         if self._history is not None:
             result["history"] = self._history.result()
         return result
@@ -283,7 +296,14 @@ class Optimizer:
         if callback is not None and not callable(callback):
             raise ValueError(f"callback must be callable, got {callback!r}")
         seconds = None if maxtime is None else number("maxtime", maxtime, 0.0)
-        drive = Drive(self._run, fun, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
+        drive = Drive(
+            self._run,
+            of_point(self.space, fun, vectorized),
+            args=args,
+            vectorized=vectorized,
+            workers=workers,
+            maxtime=seconds,
+        )
         self._reasons.clear()
         try:
             with drive, display(shown, self._run, drive.deadline, alone=drive.alone) as bar:
@@ -295,7 +315,7 @@ class Optimizer:
                     bar.note()
                     if show:
                         print(self._line())
-                    if callback is not None and self._asked_to_stop(callback):
+                    if callback is not None and asks_to_stop(callback, self):
                         self._reasons.add("callback")
         except KeyboardInterrupt:
             if not show:
@@ -306,19 +326,6 @@ class Optimizer:
         if show:
             print(result.message)
         return result
-
-    def _asked_to_stop(self, callback: Callable[..., Any]) -> bool:
-        """Call a callback of either scipy style after a generation."""
-        try:
-            names = set(inspect.signature(callback).parameters)
-        except (TypeError, ValueError):
-            names = set()
-        try:
-            if names == {"intermediate_result"}:
-                return bool(callback(intermediate_result=self.result))
-            return bool(callback(self._run.de_state.best_point.copy(), convergence=self.convergence))
-        except StopIteration:
-            return True
 
     def _line(self) -> str:
         run, shares = self._run, top_shares(self._run)
@@ -345,12 +352,14 @@ class Optimizer:
         `policy` is needed, and allowed, only if the search was made with an object of yours: then it is that object,
         as it was when the search was saved.
         """
-        from deddqn.optimize.saved_search import load_state, unreadable
+        from deddqn._utils.reading import refusing
+        from deddqn.optimize.saved_search import WHAT, check_given, load_state
 
         optimizer = cls.__new__(cls)
-        with unreadable(path):
+        with refusing(path, WHAT):
             state = load_state(path)
-        with unreadable(path, only=(KeyError, TypeError, IndexError, AttributeError, OverflowError)):
+        check_given(state["policy"], policy)
+        with refusing(path, WHAT):
             optimizer._restore(state, policy)
         return optimizer
 
@@ -364,6 +373,7 @@ class Optimizer:
             "history": history,
             "asked": sorted(self._asked),
             "label": self.label,
+            "space": None if self.space is None else self.space.to_dict(),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -375,11 +385,16 @@ class Optimizer:
 
         spec = spec_of(state, policy)
         self._limits = Limits(**state["limits"])
-        history = None if state["history"] is None else History.from_arrays(state["history"])
+        n_ops = len(spec.portfolio)
+        history = None if state["history"] is None else History.from_arrays(state["history"], n_ops)
         check_arena(spec, state["arena"])
-        self._adopt(Run.resume(spec, state["arena"]), history)
+        space = None if state["space"] is None else Space.from_dict(state["space"])
+        self._adopt(Run.resume(spec, state["arena"]), history, space)
         self._asked = set(state["asked"])
-        self.label = str(state.get("label", ""))
+        size = int(self._run.de_state.counters[Counter.GENERATION_SIZE])
+        if not all(0 <= i < size for i in self._asked):
+            raise ValueError(f"asked must be numbers of points of the generation, 0 to {size - 1}")
+        self.label = state["label"]
 
 
 def _key(point: np.ndarray) -> bytes:
