@@ -27,14 +27,14 @@ from deddqn.optimize.arguments import (
     whole_number,
 )
 from deddqn.optimize.callbacks import asks_to_stop
-from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of
+from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of, renew_constraints
 from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
 from deddqn.optimize.progress import check_progress, display, top_shares
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
 from deddqn.optimize.space import Space
-from deddqn.optimize.space_search import decoded, encoded_arguments, of_point, told_rows
+from deddqn.optimize.space_search import decoded, encoded_arguments, of_point, saved_space, told_rows
 from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_message, reasons_to_stop
 from deddqn.policies.policy import Policy
 from deddqn.problems.integrality import on_lattice
@@ -138,8 +138,7 @@ class Optimizer:
 
     def _adopt(self, run: Run, history: History | None, space: Space | None) -> None:
         self._run = run
-        self.space = space
-        """The named parameters that coordinates stand for, or None."""
+        self.space = space  # the named parameters that coordinates stand for, or None
         self._history = history
         self._asked: set[int] = set()  # points of this generation whose values are expected
         self._handed: set[int] = set()  # ... that are not handed out again: after loading, others may need them
@@ -271,8 +270,7 @@ class Optimizer:
             seed=self.seed,
         )
         result.update(constraint_fields(self._run))
-        if self.space is not None:
-            result["params"] = self.space.decode(result.x)
+        result |= {} if self.space is None else {"params": self.space.decode(result.x)}
         if self._history is not None:
             result["history"] = self._history.result()
         return result
@@ -290,20 +288,19 @@ class Optimizer:
         maxtime: float | None = None,
         disp: bool = False,
         progress: bool | str = False,
+        constraints: Any = None,
     ) -> OptimizeResult:
-        """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`."""
+        """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`.
+
+        A search that was loaded needs its `constraints` again, if they have functions.
+        """
         show, shown = flag("disp", disp), check_progress(progress)
         if callback is not None and not callable(callback):
             raise ValueError(f"callback must be callable, got {callback!r}")
         seconds = None if maxtime is None else number("maxtime", maxtime, 0.0)
-        drive = Drive(
-            self._run,
-            of_point(self.space, fun, vectorized),
-            args=args,
-            vectorized=vectorized,
-            workers=workers,
-            maxtime=seconds,
-        )
+        renew_constraints(self._run, self.space, constraints, flag("vectorized", vectorized))
+        function = of_point(self.space, fun, vectorized)
+        drive = Drive(self._run, function, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
         self._reasons.clear()
         try:
             with drive, display(shown, self._run, drive.deadline, alone=drive.alone) as bar:
@@ -385,10 +382,9 @@ class Optimizer:
 
         spec = spec_of(state, policy)
         self._limits = Limits(**state["limits"])
-        n_ops = len(spec.portfolio)
-        history = None if state["history"] is None else History.from_arrays(state["history"], n_ops)
+        history = None if state["history"] is None else History.from_arrays(state["history"], len(spec.portfolio))
         check_arena(spec, state["arena"])
-        space = None if state["space"] is None else Space.from_dict(state["space"])
+        space = saved_space(state["space"], spec.problem)
         self._adopt(Run.resume(spec, state["arena"]), history, space)
         self._asked = set(state["asked"])
         size = int(self._run.de_state.counters[Counter.GENERATION_SIZE])
