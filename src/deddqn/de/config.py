@@ -39,6 +39,8 @@ class DEConfig:
         populations; then a restart is made only if as much is left before it as the population has lived. 0: there is
         no return.
     n_candidates : candidates per trial, from 1 to 16; policies that pre-screen evaluate one of them.
+    first_population : for runs whose end is not known (`deddqn.de.anytime`): the population begins with this size, does
+        not shrink, and every restart doubles it, up to NP; None is a plan over the budget.
     """
 
     population_size: int = 100
@@ -53,6 +55,7 @@ class DEConfig:
     restart_tolerance: float = 0.0
     restart_final_fraction: float = 0.0
     n_candidates: int = 1
+    first_population: int | None = None
 
     def __post_init__(self) -> None:
         donors = " (a parent and five donors)"
@@ -78,6 +81,13 @@ class DEConfig:
                 raise ValueError(
                     f"final_population must be at most population_size ({self.population_size}), "
                     f"got {self.final_population}"
+                )
+        if self.first_population is not None:
+            check_whole_number("first_population", self.first_population, SMALLEST_POPULATION)
+            if self.first_population > self.population_size or self.final_population is not None:
+                raise ValueError(
+                    f"first_population must be at most population_size ({self.population_size}), without a "
+                    f"final_population ({self.final_population}), got {self.first_population}"
                 )
         if not 0.0 < self.pbest <= 1.0:
             raise ValueError(f"pbest must lie in (0, 1], got {self.pbest}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from deddqn._jit import address_of_record, copy, fill, kernel
+from deddqn.de.anytime import slide_horizon
 from deddqn.de.constraint_handling import call_level
 from deddqn.de.population_statistics import describe_parents
 from deddqn.de.selection import call_selection
@@ -88,6 +89,7 @@ def begin_generation(de_state):
         counters[Counter.ENDED] = End.TARGET
     elif counters[Counter.EVALUATIONS] >= counters[Counter.BUDGET]:
         counters[Counter.ENDED] = End.BUDGET
+    slide_horizon(counters)
     left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS]
     counters[Counter.GENERATION_SIZE] = min(counters[Counter.POPULATION], left)
     counters[Counter.DONORS_DRAWN] = counters[Counter.PROPOSED] = counters[Counter.RECORDED] = counters[

@@ -73,6 +73,8 @@ class Counter(IntEnum):
     TRAINING_POINTS = 30  # of the surrogate; 0: it was not fitted yet
     REFIT_AT = 31  # evaluations when it was made
     TIED = 32  # recorded trials of this generation with exactly the value of their parents
+    HORIZON = 33  # evaluations that the policy plans for: BUDGET, or less where the end is not known
+    FIRST_POPULATION = 34  # of a run whose end is not known; 0 where it is
 
 
 class Scalar(IntEnum):
@@ -170,6 +172,8 @@ COUNTERS = slots(
     TRAINING_POINTS=whole(0, "training_points"),
     REFIT_AT=whole(0, "EVALUATIONS"),
     TIED=whole(0, "RECORDED"),
+    HORIZON=whole(1, "BUDGET"),
+    FIRST_POPULATION=AS_BEGUN,
 )
 SCALARS = slots(
     Scalar,

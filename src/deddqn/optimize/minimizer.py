@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deddqn._utils.validation import suggests_keywords
-from deddqn.optimize.arguments import choose_policy, flag, population_of, split_bounds, whole_number
+from deddqn.optimize.arguments import choose_policy, flag, number, population_of, split_bounds, whole_number
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints_of
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.parallel import is_parallel
-from deddqn.optimize.polish import Polish, polishing_share
+from deddqn.optimize.planning import MOST_UNPLANNED
+from deddqn.optimize.polish import SEARCH_SHARE, Polish, polishing_limits, polishing_share
 from deddqn.policies.policy import Policy
 from deddqn.problems.constraints import Constraints
 from deddqn.problems.problem import Problem
@@ -31,7 +33,7 @@ def minimize(
     args: tuple[Any, ...] = (),
     policy: str | os.PathLike[str] | Policy | None = None,
     portfolio: Any = None,
-    maxfun: int = 10_000,
+    maxfun: int | None = None,
     maxiter: int | None = None,
     maxtime: float | None = None,
     ftarget: float | None = None,
@@ -71,7 +73,9 @@ def minimize(
         the methods of `deddqn.policies.Policy`. The best shipped policy by default.
     portfolio : the operators to choose from: strategy names, (strategy, F, CR), or (strategy, F, CR, adapts); or
         "paper" or "extended". The policy's own by default.
-    maxfun : the most evaluations, exactly respected; the initial population counts.
+    maxfun : the most evaluations, exactly respected; the initial population counts. The search plans with it. 10,000 by
+        default; with a `callback`, which may stop the search at any moment, their schedule is one for an unknown end,
+        and with `maxtime` there is no other limit, and the search plans by the measured cost of an evaluation.
     maxiter : the most generations.
     maxtime : seconds after which no further evaluation begins (with vectorized or a map-like: no generation);
         compiling the loop, once per installation, does not count.
@@ -96,7 +100,7 @@ def minimize(
     callback : ``callback(xk, convergence=...)`` or ``callback(intermediate_result)`` after every generation; stops
         the search by returning True or raising StopIteration.
     history : keep evaluations, best, mean and strategy counts of every generation in ``result.history``.
-    polish : improve the result with scipy's L-BFGS-B; a tenth of `maxfun` is kept for it.
+    polish : improve the result with scipy's L-BFGS-B; a tenth of `maxfun`, else of `maxtime`, is kept for it.
     disp : print a line per generation; Ctrl-C then returns the best so far instead of raising.
     constraints : scipy's ``LinearConstraint``, ``NonlinearConstraint`` and ``Bounds``, or `ReturnedConstraint` where
         `fun` returns ``(value, constraint values)``; one or a sequence. Vectorised constraints as in scipy.
@@ -129,8 +133,11 @@ def minimize(
         raise ValueError("bounds must be given as (lower, upper) pairs, got None")
     flags = {"vectorized": vectorized, "polish": polish, "disp": disp}
     vectorized, polish, disp = (flag(name, value) for name, value in flags.items())
-    evaluations = whole_number("maxfun", maxfun, 1)
-    if polish:
+    evaluations = None if maxfun is None else whole_number("maxfun", maxfun, 1)
+    if maxfun is None and maxtime is None and callback is None:
+        evaluations = MOST_UNPLANNED
+    total = evaluations
+    if polish and evaluations is not None:
         chosen, _ = choose_policy(policy, portfolio, scale, crossover)
         size = population_of(population_size, init, chosen, evaluations, final_population)
         evaluations -= polishing_share(evaluations, size)
@@ -168,18 +175,19 @@ def minimize(
         vectorized=vectorized,
         workers=workers,
         callback=callback,
-        maxtime=maxtime,
+        maxtime=SEARCH_SHARE * number("maxtime", maxtime, 0.0)
+        if polish and maxtime is not None and total is None
+        else maxtime,
         disp=disp,
         progress=progress,
     )
-    if (
-        polish
-        and constraints is None
-        and np.isfinite(result.fun)
-        and not {"interrupted", "maxtime"} & set(optimizer.stop())
-    ):
-        budget = int(maxfun) - result.nfev
-        local = Polish(_one_point(fun, args, vectorized), optimizer.search_bounds, budget, optimizer.deadline)
+    if maxfun is None and optimizer.falls_short:
+        warnings.warn(f"maxiter={maxiter} generations need more evaluations: give maxfun", stacklevel=3)
+    stopped = set(optimizer.stop())
+    late = "interrupted" in stopped or (total is not None and "maxtime" in stopped)
+    if polish and constraints is None and np.isfinite(result.fun) and not late:
+        budget, deadline = polishing_limits(total, maxtime, result.nfev, optimizer.deadline)
+        local = Polish(_one_point(fun, args, vectorized), optimizer.search_bounds, budget, deadline)
         return local.improve(result, stoppable=disp)
     return result
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deddqn._utils.validation import suggests_keywords
-from deddqn.de.config import SMALLEST_POPULATION, config_for
+from deddqn.de.config import config_for
 from deddqn.de.state import Counter
 from deddqn.engine.run import Run
 from deddqn.engine.run_spec import RunSpec
@@ -27,13 +26,23 @@ from deddqn.optimize.arguments import (
     root_seed,
     whole_number,
 )
+from deddqn.optimize.callbacks import asks_to_stop
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of
 from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
+from deddqn.optimize.planning import (
+    MOST_UNPLANNED,
+    Plan,
+    carry_out,
+    evaluations_to_come,
+    plan_by_clock,
+    plan_search,
+)
 from deddqn.optimize.progress import check_progress, display, top_shares
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
-from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_message, reasons_to_stop
+from deddqn.optimize.settings import search_settings
+from deddqn.optimize.stopping import FAILURES, Limits, convergence, falls_short, final_message, reasons_to_stop
 from deddqn.policies.policy import Policy
 from deddqn.problems.problem import Problem
 
@@ -65,7 +74,7 @@ class Optimizer:
         *,
         policy: str | os.PathLike[str] | Policy | None = None,
         portfolio: Any = None,
-        maxfun: int = 10_000,
+        maxfun: int | None = None,
         maxiter: int | None = None,
         ftarget: float | None = None,
         tol: float = 0.0,
@@ -90,7 +99,7 @@ class Optimizer:
         problem = problem_of(bounds, constraints, constraint_tolerance)
         box = (problem.lower, problem.upper)
         chosen, operators = choose_policy(policy, portfolio, scale, crossover)
-        evaluations = whole_number("maxfun", maxfun, 1)
+        evaluations = MOST_UNPLANNED if maxfun is None else whole_number("maxfun", maxfun, 1)
         size = population_of(population_size, init, chosen, evaluations, final_population)
         if not isinstance(init, str):
             size = len(init_array(init, *box))
@@ -103,25 +112,27 @@ class Optimizer:
             number("tol", tol, 0.0),
             number("atol", atol, 0.0),
         )
-        given: dict[str, Any] = {"population_size": size, "budget": evaluations}
-        if final_population is not None:
-            given["final_population"] = whole_number("final_population", final_population, SMALLEST_POPULATION)
-        if restart_tolerance is not None:
-            given["restart_tolerance"] = number("restart_tolerance", restart_tolerance, 0.0)
-        elif self._limits.tol > 0.0 or self._limits.atol > 0.0:
-            given["restart_tolerance"] = 0.0  # who wants to stop at convergence does not want a restart there
-        if restart_final_fraction is not None:
-            given["restart_final_fraction"] = number("restart_final_fraction", restart_final_fraction, 0.0)
-        if n_candidates is not None:
-            given["n_candidates"] = whole_number("n_candidates", n_candidates, 1)
-        if repair is not None:
-            given["repair"] = repair
-        config = config_for(
-            getattr(chosen, "de", {}),
-            **given,
-            updating=updating,
-            target_value=-np.inf if self._limits.ftarget is None else self._limits.ftarget,
+        given = search_settings(
+            self._limits,
+            final_population=final_population,
+            restart_tolerance=restart_tolerance,
+            restart_final_fraction=restart_final_fraction,
+            n_candidates=n_candidates,
+            repair=repair,
         )
+        config = config_for(
+            getattr(chosen, "de", {}), **given, population_size=size, budget=evaluations, updating=updating
+        )
+        sized = population_size is not None or not isinstance(init, str)
+        self._plan, config = plan_search(
+            config,
+            None if maxfun is None else evaluations,
+            problem.dimension,
+            sized=sized,
+            largest=size if sized else config_for(getattr(chosen, "de", {})).population_size,
+            scheduled=any(g is not None for g in (final_population, restart_tolerance, restart_final_fraction)),
+        )
+        size = config.first_population or config.population_size
         root = root_seed(rng, seed)
         spec = RunSpec(problem=problem, policy=chosen, portfolio=operators, config=config, seed=root)
         start = check_start(x0, *box)
@@ -163,8 +174,8 @@ class Optimizer:
 
     @property
     def maxfun(self) -> int:
-        """The most evaluations."""
-        return self._run.spec.config.budget
+        """The most evaluations; where they are not known, as many as are made or planned without being told."""
+        return self._plan.waiting or self._plan.maxfun or self._run.spec.config.budget
 
     # Ask and tell
 
@@ -222,6 +233,22 @@ class Optimizer:
         self._handed.clear()
         if self._history is not None:
             self._history.note(self._run)
+        self._plan = carry_out(self._plan, self._run)
+
+    def extend(self, *, maxfun: int) -> None:
+        """Continue with another number of evaluations in all, whether the search is finished or not.
+
+        The search is then where it would stand in a plan for so many: the population grows to the size that the
+        schedule has for the evaluations made so far (see docs/guide/unknown-budgets.md). A generation that has begun
+        is finished first.
+        """
+        total, least = whole_number("maxfun", maxfun, 1), evaluations_to_come(self._run)
+        if total < least:
+            raise ValueError(f"maxfun must be at least {least}, the evaluations made or begun so far, got {maxfun}")
+        self._reasons.clear()
+        self._plan = replace(self._plan, waiting=total)
+        if not self._asked:
+            self._plan = carry_out(self._plan, self._run)
 
     # Stopping and results
 
@@ -231,6 +258,16 @@ class Optimizer:
         That a callback, the clock or Ctrl-C ended `optimize` counts until the search continues or is loaded again.
         """
         return reasons_to_stop(self._run, self._limits, self._reasons)
+
+    @property
+    def best_point(self) -> np.ndarray:
+        """(D,) the best point so far."""
+        return self._run.de_state.best_point.copy()
+
+    @property
+    def falls_short(self) -> bool:
+        """Whether the evaluations are used up before all generations are done that were asked for."""
+        return falls_short(self._run, self._limits)
 
     @property
     def convergence(self) -> float:
@@ -276,14 +313,23 @@ class Optimizer:
         maxtime: float | None = None,
         disp: bool = False,
         progress: bool | str = False,
+        maxfun: int | None = None,
     ) -> OptimizeResult:
-        """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`."""
+        """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`.
+
+        With `maxfun` the search is extended to so many evaluations in all (see `extend`).
+        """
         show, shown = flag("disp", disp), check_progress(progress)
         if callback is not None and not callable(callback):
             raise ValueError(f"callback must be callable, got {callback!r}")
         seconds = None if maxtime is None else number("maxtime", maxtime, 0.0)
         drive = Drive(self._run, fun, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
         self._reasons.clear()
+        if maxfun is not None and maxfun != self.maxfun:
+            self.extend(maxfun=maxfun)
+        by_clock = seconds is not None and self._plan.maxfun is None and self._plan.waiting is None
+        if by_clock and self._run.ended:
+            plan_by_clock(self._plan, self._run, 2 * self._run.evaluations)
         try:
             with drive, display(shown, self._run, drive.deadline, alone=drive.alone) as bar:
                 while not self.stop():
@@ -291,10 +337,12 @@ class Optimizer:
                         self._reasons.add("maxtime")
                         break
                     self._note_generation()
+                    if by_clock:
+                        plan_by_clock(self._plan, self._run, drive.affordable())
                     bar.note()
                     if show:
                         print(self._line())
-                    if callback is not None and self._asked_to_stop(callback):
+                    if callback is not None and asks_to_stop(callback, self):
                         self._reasons.add("callback")
         except KeyboardInterrupt:
             if not show:
@@ -305,19 +353,6 @@ class Optimizer:
         if show:
             print(result.message)
         return result
-
-    def _asked_to_stop(self, callback: Callable[..., Any]) -> bool:
-        """Call a callback of either scipy style after a generation."""
-        try:
-            names = set(inspect.signature(callback).parameters)
-        except (TypeError, ValueError):
-            names = set()
-        try:
-            if names == {"intermediate_result"}:
-                return bool(callback(intermediate_result=self.result))
-            return bool(callback(self._run.de_state.best_point.copy(), convergence=self.convergence))
-        except StopIteration:
-            return True
 
     def _line(self) -> str:
         run, shares = self._run, top_shares(self._run)
@@ -363,6 +398,7 @@ class Optimizer:
             "history": history,
             "asked": sorted(self._asked),
             "label": self.label,
+            "plan": asdict(self._plan),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -374,6 +410,7 @@ class Optimizer:
 
         spec = spec_of(state, policy)
         self._limits = Limits(**state["limits"])
+        self._plan = Plan(**state["plan"])
         history = None if state["history"] is None else History.from_arrays(state["history"])
         check_arena(spec, state["arena"])
         self._adopt(Run.resume(spec, state["arena"]), history)
