@@ -7,6 +7,7 @@ import math
 from deddqn._jit import address_of_record, copy, fill, kernel
 from deddqn.de.anytime import slide_horizon
 from deddqn.de.constraint_handling import call_level
+from deddqn.de.discrete import points_left
 from deddqn.de.population_statistics import describe_parents
 from deddqn.de.selection import call_selection
 from deddqn.de.state import Counter, End, Outcome, Scalar
@@ -87,16 +88,27 @@ def begin_generation(de_state):
     describe_parents(de_state)
     if target_reached(de_state.scalars):
         counters[Counter.ENDED] = End.TARGET
+    elif exhausted(de_state):
+        counters[Counter.ENDED] = End.EXHAUSTED
     elif counters[Counter.EVALUATIONS] >= counters[Counter.BUDGET]:
         counters[Counter.ENDED] = End.BUDGET
     slide_horizon(counters)
     left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS]
+    if de_state.visited.size and counters[Counter.INITIALISED]:
+        left = min(left, points_left(counters))
     counters[Counter.GENERATION_SIZE] = min(counters[Counter.POPULATION], left)
     counters[Counter.DONORS_DRAWN] = counters[Counter.PROPOSED] = counters[Counter.RECORDED] = counters[
         Counter.TOLD
     ] = 0
     counters[Counter.TIED] = 0
     fill(de_state.told, 0)
+
+
+@kernel
+def exhausted(de_state):
+    """True when all points of a discrete space have been evaluated; those of a new population are about to be."""
+    counters = de_state.counters
+    return de_state.visited.size > 0 and counters[Counter.INITIALISED] == 1 and points_left(counters) <= 0
 
 
 @kernel

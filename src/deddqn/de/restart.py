@@ -7,6 +7,7 @@ import math
 from deddqn._jit import copy, fill, kernel
 from deddqn.de.anytime import restarted_size
 from deddqn.de.cma_state import Model
+from deddqn.de.discrete import points_left
 from deddqn.de.initialization import draw_population
 from deddqn.de.population_statistics import rank_parents
 from deddqn.de.state import Counter, Scalar, archive_room
@@ -79,6 +80,8 @@ def is_time_to_restart(de_state):
     counters = de_state.counters
     left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS]
     if left <= restarted_size(counters):
+        return False
+    if de_state.visited.size and points_left(counters) <= restarted_size(counters):
         return False
     lived = counters[Counter.EVALUATIONS] - counters[Counter.POPULATION_START]
     return de_state.best_population_fitness.size == 0 or left - counters[Counter.FINAL_EVALUATIONS] >= lived

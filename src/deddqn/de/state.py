@@ -28,6 +28,7 @@ from deddqn._jit.contents import (
 from deddqn.de.cma_state import MODEL_FIELDS
 from deddqn.de.config import DEConfig
 from deddqn.de.constraint_state import CONSTRAINT_FIELDS, Pair
+from deddqn.de.discrete_state import DISCRETE_FIELDS, discrete_sizes
 from deddqn.de.mutation import ARCHIVE_DONORS, CMA, GAUSS
 from deddqn.de.portfolio import Portfolio
 from deddqn.rng import STATE_WORDS, Stream
@@ -73,8 +74,10 @@ class Counter(IntEnum):
     TRAINING_POINTS = 30  # of the surrogate; 0: it was not fitted yet
     REFIT_AT = 31  # evaluations when it was made
     TIED = 32  # recorded trials of this generation with exactly the value of their parents
-    HORIZON = 33  # evaluations that the policy plans for: BUDGET, or less where the end is not known
-    FIRST_POPULATION = 34  # of a run whose end is not known; 0 where it is
+    POINTS = 33  # of a discrete space; 0 where a coordinate is continuous
+    VISITED = 34  # ... that are remembered
+    HORIZON = 35  # evaluations that the policy plans for: BUDGET, or less where the end is not known
+    FIRST_POPULATION = 36  # of a run whose end is not known; 0 where it is
 
 
 class Scalar(IntEnum):
@@ -133,6 +136,7 @@ class End(IntEnum):
     NOT_YET = 0
     BUDGET = 1
     TARGET = 2
+    EXHAUSTED = 3  # all points of a discrete space are evaluated
 
 
 # What the slots may hold in memory that comes from a file; bounds are sizes of the layout and other counters
@@ -172,6 +176,8 @@ COUNTERS = slots(
     TRAINING_POINTS=whole(0, "training_points"),
     REFIT_AT=whole(0, "EVALUATIONS"),
     TIED=whole(0, "RECORDED"),
+    POINTS=AS_BEGUN,
+    VISITED=whole(0, "visited"),
     HORIZON=whole(1, "BUDGET"),
     FIRST_POPULATION=AS_BEGUN,
 )
@@ -320,12 +326,19 @@ DE_STATE = Layout(
     ),
     *MODEL_FIELDS,
     *CONSTRAINT_FIELDS,
+    *DISCRETE_FIELDS,
 )
 """The state of a run with NP individuals, D coordinates and K operators; see `de_state_sizes`."""
 
 
-def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int, constraints: int = 0) -> dict[str, int]:
-    """The sizes of the fields; what nobody uses takes no room. `constraints` is the number of constraint values."""
+def de_state_sizes(
+    portfolio: Portfolio, config: DEConfig, dimension: int, constraints: int = 0, points: float | None = None
+) -> dict[str, int]:
+    """The sizes of the fields; what nobody uses takes no room.
+
+    `constraints` is the number of constraint values. `points` is None where no coordinate is discrete, else the number
+    of points, inf where one is continuous.
+    """
     size = config.population_size
     shrinks = config.final_population not in (None, size)
     adapts = any(entry.adapts for entry in portfolio)
@@ -351,6 +364,7 @@ def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int, const
         "constraints": constraints,
         "pair": len(Pair) if constraints else 0,
         "constrained_D": dimension if constraints else 0,
+        **discrete_sizes(dimension, points),
     }
 
 

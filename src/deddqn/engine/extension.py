@@ -15,7 +15,9 @@ import numpy as np
 
 from deddqn._jit import fill, kernel, linked
 from deddqn.de.config import DEConfig
+from deddqn.de.discrete import points_left
 from deddqn.de.generation import begin_generation
+from deddqn.de.initialization import draw_individuals
 from deddqn.de.population_reduction import scheduled_size
 from deddqn.de.restart import enlarge_population
 from deddqn.de.state import DE_STATE, Counter, End, Scalar
@@ -23,7 +25,6 @@ from deddqn.engine.run import Run
 from deddqn.engine.run_memory import EPISODE, Episode, Link, open_run, view_run
 from deddqn.features.buffers import OBSERVER
 from deddqn.policies.policy_kernels import call_renumber
-from deddqn.rng import Stream, uniform
 
 SET_COUNTERS = (
     *(Counter.ALLOCATED, Counter.BUDGET, Counter.HORIZON, Counter.FINAL_POPULATION, Counter.FIRST_POPULATION),
@@ -70,17 +71,6 @@ def copy_memory(old: Episode, new: Episode) -> None:
     counters[Counter.ARCHIVE_ROOM] = min(int(counters[Counter.ARCHIVE_ROOM]), len(new.de_state.parents) - allocated)
 
 
-@kernel
-def draw_individuals(de_state, first, last):
-    """Fill the parents from `first` up to `last` uniformly in the initialisation range; their values are unknown."""
-    stream, lower, upper = de_state.streams[Stream.INIT], de_state.lower, de_state.upper
-    for i in range(first, last):
-        for d in range(lower.size):
-            de_state.parents[i, d] = lower[d] + uniform(stream) * (upper[d] - lower[d])
-        de_state.fitness[i] = math.inf
-        fill(de_state.parent_pairs[i], math.inf)
-
-
 @kernel("none(int64)")
 def replan(run):
     """Begin a generation under the settings that were written; where the schedule wants more individuals, draw them."""
@@ -88,11 +78,16 @@ def replan(run):
     counters, links = de_state.counters, core.links
     known, size = counters[Counter.POPULATION], scheduled_size(de_state)
     counters[Counter.ENDED] = End.NOT_YET
+    if de_state.visited.size:
+        size = min(size, known + points_left(counters))
     if size <= known:
         begin_generation(de_state)
         return
-    draw_individuals(de_state, known, size)
     enlarge_population(de_state, size)
+    draw_individuals(de_state, known)
+    for i in range(known, size):
+        de_state.fitness[i] = math.inf
+        fill(de_state.parent_pairs[i], math.inf)
     begin_generation(de_state)
     for k in range(size):
         de_state.origin[k] = -1

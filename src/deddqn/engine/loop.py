@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from deddqn._jit import address_of_record, call_objective, copy, kernel, linked
 from deddqn.de.constraint_handling import call_assess
+from deddqn.de.discrete import enter_population
 from deddqn.de.generation import finish_generation, generation_is_over, record_parent, record_trial
 from deddqn.de.initialization import draw_donors, draw_population
 from deddqn.de.prescreening import call_make_candidates, take_candidate
@@ -35,6 +36,8 @@ def start(run, draw):
     core, de_state, _ = open_run(run)
     if draw:
         draw_population(de_state)
+    elif de_state.visited.size:
+        enter_population(de_state)
     links, counters = core.links, de_state.counters
     if links[Link.RESET]:
         setup = linked(links, Link.SETUP)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from deddqn.de.discrete import enter_given_population
 from deddqn.de.state import Counter, End, Outcome, Scalar
 from deddqn.engine import stepping
 from deddqn.engine.loop import advance, start
@@ -56,6 +57,11 @@ class Run:
         bind(spec, run.arena)
         run._open()
         return run
+
+    def replace_first(self, point: np.ndarray) -> None:
+        """Let `point` be the first individual of the initial population, before anything is evaluated."""
+        self.de_state.parents[0] = point
+        enter_given_population(self.de_state.address)
 
     def rebind(self, spec: RunSpec) -> None:
         """Let the run evaluate another problem object of the same shape from now on."""

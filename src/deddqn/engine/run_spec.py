@@ -11,6 +11,8 @@ from deddqn._jit import Record, address_of
 from deddqn._utils.validation import check_whole_number
 from deddqn.de.config import REPAIRS, DEConfig
 from deddqn.de.constraint_handling import ASSESS_SIGNATURE, LEVEL_SIGNATURE, assess_point, update_level
+from deddqn.de.discrete_operator import discrete_operator
+from deddqn.de.discrete_state import MOST_POINTS
 from deddqn.de.operators import OPERATOR_SIGNATURE, operator_kernel
 from deddqn.de.portfolio import ADAPTS, PAPER, Portfolio
 from deddqn.de.prescreening import CANDIDATES_SIGNATURE, make_candidates
@@ -94,7 +96,7 @@ class RunSpec:
     @property
     def renumbers(self) -> bool:
         """Whether the population may shrink or be restarted."""
-        return de_state_sizes(self.portfolio, self.config, self.problem.dimension)["renumbered"] > 0
+        return self.sizes()[1]["renumbered"] > 0
 
     @property
     def prescreens(self) -> bool:
@@ -127,7 +129,7 @@ class RunSpec:
         n_constraints = problem.constraints.size if problem.constraints is not None else 0
         return (
             {"NP": self.config.population_size, "memory": self.memory_size, "work": work},
-            de_state_sizes(self.portfolio, self.config, problem.dimension, n_constraints),
+            de_state_sizes(self.portfolio, self.config, problem.dimension, n_constraints, problem.points),
             observer_sizes(len(self.portfolio), self.generations, self.window, self.state_rows),
         )
 
@@ -172,7 +174,8 @@ def bind(spec: RunSpec, arena: np.ndarray) -> None:
     objective = spec.problem.objective
     links[Link.OBJECTIVE] = objective.address if spec.problem.evaluable else 0
     _link_array(links, Link.DATA, objective.data)
-    links[Link.OPERATOR] = address_of(operator_kernel(spec.portfolio), OPERATOR_SIGNATURE)
+    operator = discrete_operator if spec.problem.integrality.any() else operator_kernel(spec.portfolio)
+    links[Link.OPERATOR] = address_of(operator, OPERATOR_SIGNATURE)
     links[Link.SELECTION] = address_of(selection_kernel(spec.portfolio, spec.config), SELECTION_SIGNATURE)
     links[Link.REWARD] = address_of(reward_kernel(spec.reward), REWARD_SIGNATURE)
     _link_array(links, Link.REWARD_SETUP, spec.reward_setup)
@@ -219,8 +222,13 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
         counters[Counter.ARCHIVE_ROOM] = archive_room(config.archive, first)
     de_state.streams[:] = streams_at(spec.seed, problem.seed_name, problem.dimension, spec.repeat)
     de_state.lower[:], de_state.upper[:] = problem.lower, problem.upper
-    de_state.search_lower[:] = problem.lower if problem.bounded else -np.inf
-    de_state.search_upper[:] = problem.upper if problem.bounded else np.inf
+    half = 0.5 * (problem.integrality != 0)  # the outermost integers are rounded to from both sides
+    de_state.search_lower[:] = problem.lower - half if problem.bounded else -np.inf
+    de_state.search_upper[:] = problem.upper + half if problem.bounded else np.inf
+    de_state.integrality[:] = problem.integrality[: de_state.integrality.size]
+    if de_state.visited.size:
+        counters[Counter.POINTS] = min(problem.points or 0, MOST_POINTS)
+        counters[Counter.GENERATION_SIZE] = min(counters[Counter.GENERATION_SIZE], counters[Counter.POINTS])
     de_state.strategy[:], de_state.scale[:], de_state.crossover[:] = spec.portfolio.as_arrays()
     de_state.adapts[:] = [ADAPTS.index(entry.adapts) for entry in spec.portfolio]
     de_state.memory_f[:] = de_state.scale[:, None]

@@ -15,17 +15,25 @@ EQUALITY_TOLERANCE = 1e-4
 KINDS = "scipy's LinearConstraint, NonlinearConstraint or Bounds, a ReturnedConstraint, or a sequence of them"
 
 
-def problem_of(given: Any, constraints: Any, tolerance: Any) -> Problem:
-    """What is searched: the problem given, or the box of the bounds given, with the constraints."""
+def problem_of(
+    given: Any, constraints: Any, tolerance: Any, integrality: Any = None
+) -> tuple[Problem, tuple[np.ndarray, np.ndarray]]:
+    """What is searched: the problem given, or the box of the bounds given, with the constraints; and the bounds given.
+
+    The bounds of the problem differ from those given where the latter are no integers and should be.
+    """
     box = (given.lower, given.upper) if isinstance(given, Problem) else split_bounds(given)
     limits = constraints_of(constraints, tolerance, box)
     if not isinstance(given, Problem):
-        return Problem.box(*box, constraints=limits)
+        return Problem.box(*box, constraints=limits, integrality=integrality), box
+    if integrality is not None:
+        raise ValueError(f"integrality must be left out for a Problem, which has its own, got {integrality!r}")
     if limits is None:
-        return given
+        return given, box
     if given.noisy or given.constraints is not None:
         raise ValueError(f"constraints must be left out for a problem with noise or constraints, got {given!r}")
-    return Problem.from_function(given, given.bounds, name=given.name, constraints=limits)
+    kept: dict[str, Any] = {"constraints": limits, "integrality": given.integrality}
+    return Problem.from_function(given, given.bounds, name=given.name, **kept), box
 
 
 def constraints_of(

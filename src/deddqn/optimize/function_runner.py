@@ -87,7 +87,8 @@ class Drive:
                 box.constraints is None and fits and function.noisy == bool(self.run.de_state.counters[Counter.NOISY])
             ):
                 return function
-        return Problem.from_function(function, box.bounds, name=box.name, constraints=box.constraints)
+        kept: dict[str, Any] = {"constraints": box.constraints, "integrality": box.integrality}
+        return Problem.from_function(function, box.bounds, name=box.name, **kept)
 
     @property
     def alone(self) -> bool:

@@ -11,11 +11,11 @@ import numpy as np
 
 from deddqn._utils.validation import suggests_keywords
 from deddqn.optimize.arguments import choose_policy, flag, number, population_of, split_bounds, whole_number
-from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints_of
+from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints_of, problem_of
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.parallel import is_parallel
 from deddqn.optimize.planning import MOST_UNPLANNED
-from deddqn.optimize.polish import SEARCH_SHARE, Polish, polishing_limits, polishing_share
+from deddqn.optimize.polish import SEARCH_SHARE, Polish, polishing_bounds, polishing_limits, polishing_share
 from deddqn.policies.policy import Policy
 from deddqn.problems.constraints import Constraints
 from deddqn.problems.problem import Problem
@@ -48,6 +48,7 @@ def minimize(
     restart_tolerance: float | None = None,
     restart_final_fraction: float | None = None,
     n_candidates: int | None = None,
+    integrality: Any = None,
     vectorized: bool = False,
     workers: Any = 1,
     x0: Any = None,
@@ -92,6 +93,9 @@ def minimize(
         restart replaced. Then a restart is made only if as much is left before the reserve as the population has lived.
     n_candidates : candidates per trial, of which a surrogate model pre-screens the one to evaluate; for policies that
         pre-screen (the softmax ones). The policy's own number by default, else 1.
+    integrality : as in scipy: True (or 1) where a coordinate is an integer, for all or for each; `fun` gets floats that
+        hold integers. 2 is for numbers of categories, without an order. Where no coordinate is continuous no point is
+        evaluated twice, and the search ends when all have been.
     vectorized : `fun` takes (D, S) and returns (S,), as in scipy.
     workers : number of processes (-1: all cores), or a map-like. The result does not depend on it.
     x0 : a point to include in the initial population.
@@ -137,6 +141,7 @@ def minimize(
     if maxfun is None and maxtime is None and callback is None:
         evaluations = MOST_UNPLANNED
     total = evaluations
+    polish = polish and not problem_of(box, None, 0.0, integrality)[0].integrality.all()  # integers have no slope
     if polish and evaluations is not None:
         chosen, _ = choose_policy(policy, portfolio, scale, crossover)
         size = population_of(population_size, init, chosen, evaluations, final_population)
@@ -161,6 +166,7 @@ def minimize(
         restart_tolerance=restart_tolerance,
         restart_final_fraction=restart_final_fraction,
         n_candidates=n_candidates,
+        integrality=integrality,
         x0=x0,
         init=init,
         rng=rng,
@@ -187,7 +193,8 @@ def minimize(
     late = "interrupted" in stopped or (total is not None and "maxtime" in stopped)
     if polish and constraints is None and np.isfinite(result.fun) and not late:
         budget, deadline = polishing_limits(total, maxtime, result.nfev, optimizer.deadline)
-        local = Polish(_one_point(fun, args, vectorized), optimizer.search_bounds, budget, deadline)
+        box = polishing_bounds(optimizer.search_bounds, optimizer.problem.integrality, result.x)
+        local = Polish(_one_point(fun, args, vectorized), box, budget, deadline)
         return local.improve(result, stoppable=disp)
     return result
 

@@ -44,6 +44,7 @@ from deddqn.optimize.search_history import History
 from deddqn.optimize.settings import search_settings
 from deddqn.optimize.stopping import FAILURES, Limits, convergence, falls_short, final_message, reasons_to_stop
 from deddqn.policies.policy import Policy
+from deddqn.problems.integrality import on_lattice
 from deddqn.problems.problem import Problem
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class Optimizer:
         restart_tolerance: float | None = None,
         restart_final_fraction: float | None = None,
         n_candidates: int | None = None,
+        integrality: Any = None,
         x0: Any = None,
         init: Any = "uniform",
         rng: Any = None,
@@ -96,8 +98,7 @@ class Optimizer:
         constraints: Any = None,
         constraint_tolerance: float = EQUALITY_TOLERANCE,
     ) -> None:
-        problem = problem_of(bounds, constraints, constraint_tolerance)
-        box = (problem.lower, problem.upper)
+        problem, box = problem_of(bounds, constraints, constraint_tolerance, integrality)
         chosen, operators = choose_policy(policy, portfolio, scale, crossover)
         evaluations = MOST_UNPLANNED if maxfun is None else whole_number("maxfun", maxfun, 1)
         size = population_of(population_size, init, chosen, evaluations, final_population)
@@ -136,10 +137,10 @@ class Optimizer:
         root = root_seed(rng, seed)
         spec = RunSpec(problem=problem, policy=chosen, portfolio=operators, config=config, seed=root)
         start = check_start(x0, *box)
-        seeding = (root, problem.seed_name)
-        self._adopt(Run(spec, initial_population(init, size, *box, seeding)), History() if keep_history else None)
+        run = Run(spec, initial_population(init, size, problem, box, root))
         if start is not None:
-            self._run.de_state.parents[0] = start
+            run.replace_first(on_lattice(start, problem.lower, problem.upper, problem.integrality))
+        self._adopt(run, History() if keep_history else None)
 
     def _adopt(self, run: Run, history: History | None) -> None:
         self._run = run
@@ -164,8 +165,8 @@ class Optimizer:
     @property
     def search_bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """The bounds that points keep to; infinite for a problem whose bounds are only there to begin in."""
-        de_state = self._run.de_state
-        return de_state.search_lower.copy(), de_state.search_upper.copy()
+        problem, free = self._run.spec.problem, np.full(self._run.spec.problem.dimension, np.inf)
+        return (problem.lower.copy(), problem.upper.copy()) if problem.bounded else (-free, free)
 
     @property
     def problem(self) -> Problem:

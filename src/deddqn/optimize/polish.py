@@ -40,6 +40,14 @@ def polishing_limits(
     return made // 9, deadline
 
 
+def polishing_bounds(
+    bounds: tuple[np.ndarray, np.ndarray], integrality: np.ndarray, x: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds of a local search from `x`: discrete coordinates stay as they are."""
+    lower, upper = (np.where(integrality != 0, x, bound) for bound in bounds)
+    return lower, upper
+
+
 class Polish:
     """Local search from a result, which changes only for the better.
 

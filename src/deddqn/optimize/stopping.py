@@ -15,6 +15,7 @@ MESSAGES = {
     "maxfun": "All {maxfun} evaluations are used{early}.",
     "ftarget": "The target value {ftarget:g} is reached.",
     "optimum": "The known optimum is reached.",
+    "exhausted": "All {points} points of the space are evaluated.",
     "maxiter": "All {maxiter} generations are done.",
     "tol": "The population has converged.",
     "maxtime": "The time is up.",
@@ -39,6 +40,8 @@ def reasons_to_stop(run: Run, limits: Limits, outside: Iterable[str]) -> dict[st
     reasons = set(outside)
     if run.ended == End.BUDGET:
         reasons.add("maxfun")
+    if run.ended == End.EXHAUSTED:
+        reasons.add("exhausted")
     if run.ended == End.TARGET:
         hit = limits.ftarget is not None and run.best_value <= limits.ftarget
         reasons.add("ftarget" if hit else "optimum")
@@ -52,6 +55,7 @@ def reasons_to_stop(run: Run, limits: Limits, outside: Iterable[str]) -> dict[st
         "ftarget": limits.ftarget or 0.0,
         "maxiter": limits.maxiter,
         "early": early,
+        "points": int(run.de_state.counters[Counter.POINTS]),
     }
     return {reason: text.format(**values) for reason, text in MESSAGES.items() if reason in reasons}
 

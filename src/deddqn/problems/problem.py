@@ -23,6 +23,7 @@ from deddqn._jit import (
     objective_of_jitted,
 )
 from deddqn.problems.constraints import ConstrainedFunction, ConstrainedPython, Constraints
+from deddqn.problems.integrality import check_integrality, lattice_bounds, lattice_points
 from deddqn.problems.python_callback import PythonObjective
 
 USER_FUNCTION = "objective"
@@ -113,6 +114,8 @@ class Problem:
     optimum_point : where the lowest value is taken, None where it is unknown.
     noisy : whether the value has noise, drawn by the caller (a run draws it from its noise stream).
     constraints : limits beside the box, or None; the objective leaves constraint values at the start of its scratch.
+    integrality : of the coordinates, 0 (continuous), 1 (integer) or 2 (categorical), for all or for each; the bounds of
+        discrete coordinates become the first and the last integer between them.
     """
 
     def __init__(
@@ -128,9 +131,15 @@ class Problem:
         bounded: bool = True,
         title: str = "",
         constraints: Constraints | None = None,
+        integrality: Any = None,
     ) -> None:
         self.name = name
         self.lower, self.upper = check_bounds(lower, upper)
+        self.integrality = check_integrality(integrality, self.lower.size)
+        if self.integrality.any():
+            if not bounded:
+                raise ValueError(f"integrality must be left out where bounds are not kept, got {integrality!r}")
+            self.lower, self.upper = lattice_bounds(self.lower, self.upper, self.integrality)
         self.objective = objective
         self.optimum = optimum
         self.optimum_point = optimum_point
@@ -146,6 +155,11 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"<Problem {self.name}, {self.dimension} dimensions>"
+
+    @property
+    def points(self) -> float | None:
+        """How many points there are: None where no coordinate is discrete, inf where one is continuous."""
+        return lattice_points(self.lower, self.upper, self.integrality) if self.integrality.any() else None
 
     @property
     def bounds(self) -> np.ndarray:
@@ -188,11 +202,18 @@ class Problem:
 
     @classmethod
     def box(
-        cls, lower: Any, upper: Any, *, name: str = USER_FUNCTION, constraints: Constraints | None = None
+        cls,
+        lower: Any,
+        upper: Any,
+        *,
+        name: str = USER_FUNCTION,
+        constraints: Constraints | None = None,
+        integrality: Any = None,
     ) -> Problem:
         """A problem without a function: its values come from outside, by ask and tell."""
         scratch = 0 if constraints is None else constraints.size + len(lower)
-        problem = cls(name, lower, upper, Objective(_no_objective, work_size=scratch), constraints=constraints)
+        objective = Objective(_no_objective, work_size=scratch)
+        problem = cls(name, lower, upper, objective, constraints=constraints, integrality=integrality)
         problem.evaluable = False
         return problem
 
@@ -206,6 +227,7 @@ class Problem:
         optimum: float | None = None,
         optimum_point: np.ndarray | None = None,
         constraints: Constraints | None = None,
+        integrality: Any = None,
     ) -> Problem:
         """A problem from a Python or a numba-jitted function of one point (D,).
 
@@ -215,7 +237,8 @@ class Problem:
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise ValueError(f"bounds must be (lower, upper) pairs, one per coordinate, got shape {pairs.shape}")
         objective = _objective_of(function, len(pairs), constraints)
-        known: dict[str, Any] = {"optimum": optimum, "optimum_point": optimum_point, "constraints": constraints}
+        known: dict[str, Any] = {"optimum": optimum, "optimum_point": optimum_point}
+        known |= {"constraints": constraints, "integrality": integrality}
         return cls(name, pairs[:, 0], pairs[:, 1], objective, **known)
 
 
