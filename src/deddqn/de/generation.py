@@ -52,6 +52,18 @@ def count_stagnation(counters, improved):
 
 
 @kernel
+def replace_at_once(de_state, i):
+    """Let the trial of individual `i` be its parent from now on, if it is not worse; and the best one, if it is."""
+    counters, fitness, value = de_state.counters, de_state.fitness, de_state.values[i]
+    if value <= fitness[i]:
+        fitness[i] = value
+        copy(de_state.trials[i], de_state.parents[i])
+        copy(de_state.trial_pairs[i], de_state.parent_pairs[i])
+        if value <= fitness[counters[Counter.BEST]]:
+            counters[Counter.BEST] = i
+
+
+@kernel
 def record_trial(de_state, i, value):
     """Record the value of the trial of individual `i`; `outcome` holds what was known before it."""
     counters, scalars, outcome = de_state.counters, de_state.scalars, de_state.outcome
@@ -70,6 +82,8 @@ def record_trial(de_state, i, value):
     count_stagnation(counters, value < outcome[Outcome.BSF])
     de_state.applications[de_state.choices[i]] += 1
     counters[Counter.RECORDED] += 1
+    if counters[Counter.IMMEDIATE]:
+        replace_at_once(de_state, i)
 
 
 @kernel

@@ -76,8 +76,11 @@ class Counter(IntEnum):
     TIED = 32  # recorded trials of this generation with exactly the value of their parents
     POINTS = 33  # of a discrete space; 0 where a coordinate is continuous
     VISITED = 34  # ... that are remembered
-    HORIZON = 35  # evaluations that the policy plans for: BUDGET, or less where the end is not known
-    FIRST_POPULATION = 36  # of a run whose end is not known; 0 where it is
+    IMMEDIATE = 35  # a trial that is not worse replaces its parent at once
+    EXPONENTIAL = 36  # crossover
+    PYTHON_STRATEGY = 37  # where a Python object lies that writes the mutants; 0: the portfolio's strategies do
+    HORIZON = 38  # evaluations that the policy plans for: BUDGET, or less where the end is not known
+    FIRST_POPULATION = 39  # of a run whose end is not known; 0 where it is
 
 
 class Scalar(IntEnum):
@@ -103,6 +106,8 @@ class Scalar(IntEnum):
     WORST_VALUE = 17  # of them, 0 while there is none
     SPREAD = 18  # of the keys of other points, above the worst value
     WORST_VIOLATION = 19  # finite one so far
+    DITHER = 20  # what every generation may add to F
+    DITHERED = 21  # what this generation has added
 
 
 class Outcome(IntEnum):
@@ -178,6 +183,9 @@ COUNTERS = slots(
     TIED=whole(0, "RECORDED"),
     POINTS=AS_BEGUN,
     VISITED=whole(0, "visited"),
+    IMMEDIATE=AS_BEGUN,
+    EXPONENTIAL=AS_BEGUN,
+    PYTHON_STRATEGY=AS_BEGUN,
     HORIZON=whole(1, "BUDGET"),
     FIRST_POPULATION=AS_BEGUN,
 )
@@ -203,6 +211,8 @@ SCALARS = slots(
     WORST_VALUE=FINITE,
     SPREAD=FINITE,
     WORST_VIOLATION=FINITE,
+    DITHER=AS_BEGUN,
+    DITHERED=FINITE,
 )
 
 DE_STATE = Layout(

@@ -16,7 +16,7 @@ from deddqn.de.discrete_state import MOST_POINTS
 from deddqn.de.operators import OPERATOR_SIGNATURE, operator_kernel
 from deddqn.de.portfolio import ADAPTS, PAPER, Portfolio
 from deddqn.de.prescreening import CANDIDATES_SIGNATURE, make_candidates
-from deddqn.de.selection import SELECTION_SIGNATURE, selection_kernel
+from deddqn.de.selection import SELECTION_SIGNATURE, select_paper, selection_kernel
 from deddqn.de.state import DE_STATE, Counter, Scalar, archive_room, de_state_sizes
 from deddqn.engine.run_memory import EPISODE, OFFSETS, Link
 from deddqn.features.buffers import OBSERVER, Tally, observer_sizes
@@ -77,6 +77,10 @@ class RunSpec:
             raise ValueError(f"policy must be an object with the Policy methods (see load_policy), got {self.policy!r}")
         for argument, least in (("generations", 2), ("window", 1), ("seed", 0), ("repeat", 0)):
             check_whole_number(argument, getattr(self, argument), least)
+        if self.config.updating == "immediate" and selection_kernel(self.portfolio, self.config) is not select_paper:
+            raise ValueError(
+                "updating must not be 'immediate' where F or CR adapt, or with archive, restarts, surrogate"
+            )
         reward_kernel(self.reward)
         if self.reward in NEEDS_SETUP and self.reward_setup.size == 0:
             raise ValueError(f"reward {self.reward!r} needs a reward_setup made for the problem, got none")
@@ -174,7 +178,8 @@ def bind(spec: RunSpec, arena: np.ndarray) -> None:
     objective = spec.problem.objective
     links[Link.OBJECTIVE] = objective.address if spec.problem.evaluable else 0
     _link_array(links, Link.DATA, objective.data)
-    operator = discrete_operator if spec.problem.integrality.any() else operator_kernel(spec.portfolio)
+    discrete = spec.problem.integrality.any()
+    operator = discrete_operator if discrete else operator_kernel(spec.portfolio, spec.config)
     links[Link.OPERATOR] = address_of(operator, OPERATOR_SIGNATURE)
     links[Link.SELECTION] = address_of(selection_kernel(spec.portfolio, spec.config), SELECTION_SIGNATURE)
     links[Link.REWARD] = address_of(reward_kernel(spec.reward), REWARD_SIGNATURE)
@@ -213,6 +218,8 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     counters[Counter.BUDGET] = counters[Counter.HORIZON] = config.budget
     counters[Counter.GENERATION_SIZE] = min(first, config.budget)
     counters[Counter.DEFERRED] = config.updating == "deferred"
+    counters[Counter.IMMEDIATE] = config.updating == "immediate"
+    counters[Counter.EXPONENTIAL] = config.crossover_kind == "exponential"
     counters[Counter.REPAIR] = REPAIRS.index(config.repair)
     counters[Counter.NOISY] = problem.noisy
     counters[Counter.FIRST_POPULATION] = config.first_population or 0
@@ -242,6 +249,7 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     scalars[Scalar.TARGET_ERROR], scalars[Scalar.TARGET_VALUE] = config.target_error, config.target_value
     scalars[Scalar.PBEST], scalars[Scalar.ARCHIVE] = config.pbest, config.archive
     scalars[Scalar.RESTART_TOLERANCE] = config.restart_tolerance
+    scalars[Scalar.DITHER] = config.dither
 
 
 def _write_constraints(spec: RunSpec, de_state: Record) -> None:

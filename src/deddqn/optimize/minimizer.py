@@ -99,7 +99,7 @@ def minimize(
     vectorized : `fun` takes (D, S) and returns (S,), as in scipy.
     workers : number of processes (-1: all cores), or a map-like. The result does not depend on it.
     x0 : a point to include in the initial population.
-    init : "uniform", "latinhypercube", "sobol", or the population itself as an array (S, D).
+    init : "uniform", "latinhypercube", "sobol", "halton", or the population itself as an array (S, D).
     rng, seed : int, Generator or SeedSequence; the same seed gives the same run.
     callback : ``callback(xk, convergence=...)`` or ``callback(intermediate_result)`` after every generation; stops
         the search by returning True or raising StopIteration.
