@@ -19,6 +19,6 @@ def asks_to_stop(callback: Callable[..., Any], optimizer: Optimizer) -> bool:
     try:
         if names == {"intermediate_result"}:
             return bool(callback(intermediate_result=optimizer.result))
-        return bool(callback(optimizer.best_point, convergence=optimizer.convergence))
+        return bool(callback(optimizer.result.x, convergence=optimizer.convergence))
     except StopIteration:
         return True

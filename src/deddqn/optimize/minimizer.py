@@ -187,9 +187,9 @@ def minimize(
         disp=disp,
         progress=progress,
     )
-    if maxfun is None and optimizer.falls_short:
-        warnings.warn(f"maxiter={maxiter} generations need more evaluations: give maxfun", stacklevel=3)
     stopped = set(optimizer.stop())
+    if maxfun is None and maxiter is not None and stopped == {"maxfun"}:
+        warnings.warn(f"maxiter={maxiter} generations need more evaluations: give maxfun", stacklevel=3)
     late = "interrupted" in stopped or (total is not None and "maxtime" in stopped)
     if polish and constraints is None and np.isfinite(result.fun) and not late:
         budget, deadline = polishing_limits(total, maxtime, result.nfev, optimizer.deadline)

@@ -30,19 +30,12 @@ from deddqn.optimize.callbacks import asks_to_stop
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of
 from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
-from deddqn.optimize.planning import (
-    MOST_UNPLANNED,
-    Plan,
-    carry_out,
-    evaluations_to_come,
-    plan_by_clock,
-    plan_search,
-)
+from deddqn.optimize.planning import MOST_UNPLANNED, Plan, carry_out, end_of_generation, plan_by_clock, plan_search
 from deddqn.optimize.progress import check_progress, display, top_shares
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
-from deddqn.optimize.settings import search_settings
-from deddqn.optimize.stopping import FAILURES, Limits, convergence, falls_short, final_message, reasons_to_stop
+from deddqn.optimize.settings import limits_of, search_settings
+from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_message, reasons_to_stop
 from deddqn.policies.policy import Policy
 from deddqn.problems.integrality import on_lattice
 from deddqn.problems.problem import Problem
@@ -107,12 +100,7 @@ class Optimizer:
         if evaluations < size:
             raise ValueError(f"maxfun must be at least the population size {size}, got {maxfun}")
         keep_history = flag("history", history)
-        self._limits = Limits(
-            None if maxiter is None else whole_number("maxiter", maxiter, 1),
-            None if ftarget is None else number("ftarget", ftarget),
-            number("tol", tol, 0.0),
-            number("atol", atol, 0.0),
-        )
+        self._limits = limits_of(maxiter, ftarget, tol, atol)
         given = search_settings(
             self._limits,
             final_population=final_population,
@@ -125,13 +113,9 @@ class Optimizer:
             getattr(chosen, "de", {}), **given, population_size=size, budget=evaluations, updating=updating
         )
         sized = population_size is not None or not isinstance(init, str)
+        scheduled = any(g is not None for g in (final_population, restart_tolerance, restart_final_fraction))
         self._plan, config = plan_search(
-            config,
-            None if maxfun is None else evaluations,
-            problem.dimension,
-            sized=sized,
-            largest=size if sized else config_for(getattr(chosen, "de", {})).population_size,
-            scheduled=any(g is not None for g in (final_population, restart_tolerance, restart_final_fraction)),
+            config, chosen, evaluations if maxfun is not None else None, problem.dimension, sized, scheduled
         )
         size = config.first_population or config.population_size
         root = root_seed(rng, seed)
@@ -243,7 +227,7 @@ class Optimizer:
         schedule has for the evaluations made so far (see docs/guide/unknown-budgets.md). A generation that has begun
         is finished first.
         """
-        total, least = whole_number("maxfun", maxfun, 1), evaluations_to_come(self._run)
+        total, least = whole_number("maxfun", maxfun, 1), end_of_generation(self._run)
         if total < least:
             raise ValueError(f"maxfun must be at least {least}, the evaluations made or begun so far, got {maxfun}")
         self._reasons.clear()
@@ -259,16 +243,6 @@ class Optimizer:
         That a callback, the clock or Ctrl-C ended `optimize` counts until the search continues or is loaded again.
         """
         return reasons_to_stop(self._run, self._limits, self._reasons)
-
-    @property
-    def best_point(self) -> np.ndarray:
-        """(D,) the best point so far."""
-        return self._run.de_state.best_point.copy()
-
-    @property
-    def falls_short(self) -> bool:
-        """Whether the evaluations are used up before all generations are done that were asked for."""
-        return falls_short(self._run, self._limits)
 
     @property
     def convergence(self) -> float:

@@ -11,6 +11,16 @@ from deddqn.optimize.arguments import number, whole_number
 from deddqn.optimize.stopping import Limits
 
 
+def limits_of(maxiter: Any, ftarget: Any, tol: Any, atol: Any) -> Limits:
+    """When to stop, checked."""
+    return Limits(
+        None if maxiter is None else whole_number("maxiter", maxiter, 1),
+        None if ftarget is None else number("ftarget", ftarget),
+        number("tol", tol, 0.0),
+        number("atol", atol, 0.0),
+    )
+
+
 def search_settings(
     limits: Limits,
     *,
