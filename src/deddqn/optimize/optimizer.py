@@ -354,12 +354,14 @@ class Optimizer:
         `policy` is needed, and allowed, only if the search was made with an object of yours: then it is that object,
         as it was when the search was saved.
         """
-        from deddqn.optimize.saved_search import load_state, unreadable
+        from deddqn._utils.reading import refusing
+        from deddqn.optimize.saved_search import WHAT, check_given, load_state
 
         optimizer = cls.__new__(cls)
-        with unreadable(path):
+        with refusing(path, WHAT):
             state = load_state(path)
-        with unreadable(path, only=(KeyError, TypeError, IndexError, AttributeError, OverflowError)):
+        check_given(state["policy"], policy)
+        with refusing(path, WHAT):
             optimizer._restore(state, policy)
         return optimizer
 
@@ -386,11 +388,15 @@ class Optimizer:
         spec = spec_of(state, policy)
         self._limits = Limits(**state["limits"])
         self._plan = Plan(**state["plan"])
-        history = None if state["history"] is None else History.from_arrays(state["history"])
+        n_ops = len(spec.portfolio)
+        history = None if state["history"] is None else History.from_arrays(state["history"], n_ops)
         check_arena(spec, state["arena"])
         self._adopt(Run.resume(spec, state["arena"]), history)
         self._asked = set(state["asked"])
-        self.label = str(state.get("label", ""))
+        size = int(self._run.de_state.counters[Counter.GENERATION_SIZE])
+        if not all(0 <= i < size for i in self._asked):
+            raise ValueError(f"asked must be numbers of points of the generation, 0 to {size - 1}")
+        self.label = state["label"]
 
 
 def _key(point: np.ndarray) -> bytes:

@@ -34,6 +34,17 @@ class Limits:
     tol: float
     atol: float
 
+    def __post_init__(self) -> None:
+        if self.maxiter is not None and not self.maxiter >= 1:
+            raise ValueError(f"maxiter must be at least 1, got {self.maxiter}")
+        for name, value, least in (
+            ("ftarget", self.ftarget, -np.inf),
+            ("tol", self.tol, 0.0),
+            ("atol", self.atol, 0.0),
+        ):
+            if value is not None and not value >= least:
+                raise ValueError(f"{name} must be a number of at least {least:g}, got {value}")
+
 
 def reasons_to_stop(run: Run, limits: Limits, outside: Iterable[str]) -> dict[str, str]:
     """Reason -> message; `outside` are reasons that the run does not know: a callback, the clock, Ctrl-C."""
