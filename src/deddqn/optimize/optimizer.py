@@ -31,7 +31,7 @@ from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of
 from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
 from deddqn.optimize.planning import MOST_UNPLANNED, Plan, carry_out, end_of_generation, plan_by_clock, plan_search
-from deddqn.optimize.progress import check_progress, display, top_shares
+from deddqn.optimize.progress import check_progress, display, generation_line
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
 from deddqn.optimize.settings import limits_of, search_settings
@@ -316,7 +316,7 @@ class Optimizer:
                         plan_by_clock(self._plan, self._run, drive.affordable())
                     bar.note()
                     if show:
-                        print(self._line())
+                        print(generation_line(self._run))
                     if callback is not None and asks_to_stop(callback, self):
                         self._reasons.add("callback")
         except KeyboardInterrupt:
@@ -328,11 +328,6 @@ class Optimizer:
         if show:
             print(result.message)
         return result
-
-    def _line(self) -> str:
-        run, shares = self._run, top_shares(self._run)
-        mix = f" ({', '.join(shares)})" if shares else ""
-        return f"generation {run.generation}: {run.evaluations} evaluations, f = {run.best_value:g}{mix}"
 
     def _repr_html_(self) -> str:
         from deddqn.optimize.html_view import optimizer_html

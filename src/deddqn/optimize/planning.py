@@ -109,6 +109,8 @@ def carry_out(plan: Plan, run: Run) -> Plan:
     """Extend a run between two generations, if that waits; return the plan that holds from now on."""
     if plan.waiting is None or not run.between_generations:
         return plan
+    if plan.waiting < run.evaluations:
+        raise ValueError(f"maxfun must be at least {run.evaluations}, the evaluations made, got {plan.waiting}")
     extend_run(run, plan.config_for(run.spec.config, plan.waiting, len(run.population)))
     return replace(plan, maxfun=plan.waiting, waiting=None)
 
