@@ -14,8 +14,8 @@ comes to narrow feasible regions (of equalities, say) from all sides (T. Takaham
 by the epsilon constrained differential evolution", CEC 2006). When `worst` or the level changes, the keys of all stored
 points are made again from their pairs (f, v).
 
-The scales are the largest excesses in the initial population. The answer of a run is its best point at level 0,
-whatever the level is.
+Strict constraints have no level: of a point that violates one nothing but v is known. The scales are the largest
+excesses in the initial population. The answer of a run is its best point at level 0, whatever the level is.
 """
 
 from __future__ import annotations
@@ -260,7 +260,7 @@ def begin_constraints(de_state):
         de_state.values[k] = pairs[k, Pair.VIOLATION]
     sort_by_fitness(de_state.order, de_state.values, recorded)
     level = de_state.values[de_state.order[int(LEVEL_SHARE * recorded)]]
-    scalars[Scalar.FIRST_LEVEL] = level if level < math.inf else 0.0
+    scalars[Scalar.FIRST_LEVEL] = level if level < math.inf and not counters[Counter.STRICT] else 0.0
 
 
 @kernel

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from deddqn._jit import kernel
-from deddqn.de.discrete import enter_population
+from deddqn.de.discrete import drawn_coordinate, enter_population
 from deddqn.de.state import DONORS, Counter
 from deddqn.rng import Stream, integer_below, uniform
 
@@ -23,7 +21,7 @@ def draw_individuals(de_state, first):
     for i in range(first, de_state.counters[Counter.POPULATION]):
         for d in range(lower.size):
             if de_state.integrality.size and de_state.integrality[d]:
-                parents[i, d] = lower[d] + math.floor(uniform(stream) * (upper[d] - lower[d] + 1.0))
+                parents[i, d] = drawn_coordinate(de_state, d, uniform(stream))
             else:
                 parents[i, d] = lower[d] + uniform(stream) * (upper[d] - lower[d])
     if de_state.visited.size:

@@ -79,8 +79,9 @@ class Counter(IntEnum):
     IMMEDIATE = 35  # a trial that is not worse replaces its parent at once
     EXPONENTIAL = 36  # crossover
     PYTHON_STRATEGY = 37  # where a Python object lies that writes the mutants; 0: the portfolio's strategies do
-    HORIZON = 38  # evaluations that the policy plans for: BUDGET, or less where the end is not known
-    FIRST_POPULATION = 39  # of a run whose end is not known; 0 where it is
+    STRICT = 38  # points that violate a constraint have no value: they are never equal to feasible ones
+    HORIZON = 39  # evaluations that the policy plans for: BUDGET, or less where the end is not known
+    FIRST_POPULATION = 40  # of a run whose end is not known; 0 where it is
 
 
 class Scalar(IntEnum):
@@ -186,6 +187,7 @@ COUNTERS = slots(
     IMMEDIATE=AS_BEGUN,
     EXPONENTIAL=AS_BEGUN,
     PYTHON_STRATEGY=AS_BEGUN,
+    STRICT=AS_BEGUN,
     HORIZON=whole(1, "BUDGET"),
     FIRST_POPULATION=AS_BEGUN,
 )

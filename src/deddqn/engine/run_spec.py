@@ -36,6 +36,7 @@ from deddqn.policies.policy_kernels import (
     RESET_SIGNATURE,
     SELECT_CANDIDATE_SIGNATURE,
 )
+from deddqn.problems.integrality import outer_bounds
 from deddqn.problems.problem import Problem
 from deddqn.rewards import NEEDS_OPTIMUM, NEEDS_SETUP, REWARD_SIGNATURE, reward_kernel
 from deddqn.rng import streams_at
@@ -229,9 +230,9 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
         counters[Counter.ARCHIVE_ROOM] = archive_room(config.archive, first)
     de_state.streams[:] = streams_at(spec.seed, problem.seed_name, problem.dimension, spec.repeat)
     de_state.lower[:], de_state.upper[:] = problem.lower, problem.upper
-    half = 0.5 * (problem.integrality != 0)  # the outermost integers are rounded to from both sides
-    de_state.search_lower[:] = problem.lower - half if problem.bounded else -np.inf
-    de_state.search_upper[:] = problem.upper + half if problem.bounded else np.inf
+    low, high = outer_bounds(problem.lower, problem.upper, problem.integrality)
+    de_state.search_lower[:] = low if problem.bounded else -np.inf
+    de_state.search_upper[:] = high if problem.bounded else np.inf
     de_state.integrality[:] = problem.integrality[: de_state.integrality.size]
     if de_state.visited.size:
         counters[Counter.POINTS] = min(problem.points or 0, MOST_POINTS)
@@ -259,6 +260,7 @@ def _write_constraints(spec: RunSpec, de_state: Record) -> None:
     de_state.constraint_lower[:], de_state.constraint_upper[:] = constraints.lower, constraints.upper
     de_state.constraint_tolerance[:] = constraints.tolerance
     de_state.constraint_scale[:] = 1.0
+    de_state.counters[Counter.STRICT] = constraints.strict
     de_state.parent_pairs[:] = np.inf
     scalars[Scalar.FIRST_LEVEL], scalars[Scalar.BEST_VALUE], scalars[Scalar.SPREAD] = np.nan, np.inf, 1.0
 

@@ -37,7 +37,12 @@ def problem_of(
 
 
 def constraints_of(
-    constraints: Any, tolerance: Any, box: tuple[np.ndarray, np.ndarray], *, vectorized: bool = False
+    constraints: Any,
+    tolerance: Any,
+    box: tuple[np.ndarray, np.ndarray],
+    *,
+    vectorized: bool = False,
+    strict: bool = False,
 ) -> Constraints | None:
     """The constraints on points of a box; None where there are none.
 
@@ -49,7 +54,7 @@ def constraints_of(
     given = list(constraints) if isinstance(constraints, Sequence) else [constraints]
     middle = 0.5 * box[0] + 0.5 * box[1]
     parts = [_part(constraint, middle, vectorized) for constraint in given]
-    return Constraints(parts, allowed) if parts else None
+    return Constraints(parts, allowed, strict) if parts else None
 
 
 def _part(constraint: Any, middle: np.ndarray, vectorized: bool) -> Part:

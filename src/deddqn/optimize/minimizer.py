@@ -16,6 +16,8 @@ from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.parallel import is_parallel
 from deddqn.optimize.planning import MOST_UNPLANNED
 from deddqn.optimize.polish import SEARCH_SHARE, Polish, polishing_bounds, polishing_limits, polishing_share
+from deddqn.optimize.space import Space
+from deddqn.optimize.space_search import encoded_arguments, of_point
 from deddqn.policies.policy import Policy
 from deddqn.problems.constraints import Constraints
 from deddqn.problems.problem import Problem
@@ -30,6 +32,7 @@ def minimize(
     fun: Callable[..., Any] | Problem,
     bounds: Any = None,
     *,
+    space: Space | None = None,
     args: tuple[Any, ...] = (),
     policy: str | os.PathLike[str] | Policy | None = None,
     portfolio: Any = None,
@@ -70,6 +73,8 @@ def minimize(
     fun : ``fun(x, *args) -> float`` with x of shape (D,). A numba-jitted function runs inside of the compiled
         loop. Also a `Problem`, whose bounds are then taken.
     bounds : (lower, upper) pairs, or scipy's ``Bounds``; finite.
+    space : named parameters instead of bounds, a `Space`. `fun`, and functions of constraints, get a dictionary of
+        Python values; `x0` is one, and `init` may be a list of them; the result has `params` beside x.
     policy : who chooses the operators: a name (see ``deddqn policies``), the path of a policy file, or an object with
         the methods of `deddqn.policies.Policy`. The best shipped policy by default.
     portfolio : the operators to choose from: strategy names, (strategy, F, CR), or (strategy, F, CR, adapts); or
@@ -133,15 +138,16 @@ def minimize(
     elif not callable(fun):
         by_name = " (a problem by its name: deddqn.problems.get(name))" if isinstance(fun, str) else ""
         raise ValueError(f"fun must be callable or a Problem{by_name}, got {fun!r}")
-    elif bounds is None:
-        raise ValueError("bounds must be given as (lower, upper) pairs, got None")
     flags = {"vectorized": vectorized, "polish": polish, "disp": disp}
     vectorized, polish, disp = (flag(name, value) for name, value in flags.items())
     evaluations = None if maxfun is None else whole_number("maxfun", maxfun, 1)
     if maxfun is None and maxtime is None and callback is None:
         evaluations = MOST_UNPLANNED
     total = evaluations
-    polish = polish and not problem_of(box, None, 0.0, integrality)[0].integrality.all()  # integers have no slope
+    given = {"bounds": box, "integrality": integrality, "constraints": constraints, "x0": x0, "init": init}
+    encoded = encoded_arguments(space, given)
+    if polish and problem_of(encoded["bounds"], None, 0.0, encoded["integrality"])[0].integrality.all():
+        polish = False  # integers have no slope
     if polish and evaluations is not None:
         chosen, _ = choose_policy(policy, portfolio, scale, crossover)
         size = population_of(population_size, init, chosen, evaluations, final_population)
@@ -150,6 +156,7 @@ def minimize(
         updating = "deferred" if is_parallel(vectorized, workers) else "sequential"
     optimizer = Optimizer(
         box,
+        space=space,
         policy=policy,
         portfolio=portfolio,
         maxfun=evaluations,
@@ -172,7 +179,7 @@ def minimize(
         rng=rng,
         seed=seed,
         history=history,
-        constraints=_constraints(constraints, constraint_tolerance, box, vectorized),
+        constraints=_constraints(encoded["constraints"], constraint_tolerance, encoded["bounds"], vectorized),
         constraint_tolerance=constraint_tolerance,
     )
     result = optimizer.optimize(
@@ -194,8 +201,10 @@ def minimize(
     if polish and constraints is None and np.isfinite(result.fun) and not late:
         budget, deadline = polishing_limits(total, maxtime, result.nfev, optimizer.deadline)
         box = polishing_bounds(optimizer.search_bounds, optimizer.problem.integrality, result.x)
-        local = Polish(_one_point(fun, args, vectorized), box, budget, deadline)
-        return local.improve(result, stoppable=disp)
+        local = Polish(_one_point(of_point(space, fun), args, vectorized), box, budget, deadline)
+        result = local.improve(result, stoppable=disp)
+        if space is not None:
+            result["params"] = space.decode(result.x)
     return result
 
 

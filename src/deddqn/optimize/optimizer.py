@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deddqn._utils.validation import suggests_keywords
-from deddqn.de.config import config_for
 from deddqn.de.state import Counter
 from deddqn.engine.run import Run
 from deddqn.engine.run_spec import RunSpec
@@ -22,7 +21,6 @@ from deddqn.optimize.arguments import (
     init_array,
     initial_population,
     number,
-    population_of,
     root_seed,
     whole_number,
 )
@@ -30,11 +28,13 @@ from deddqn.optimize.callbacks import asks_to_stop
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of
 from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
-from deddqn.optimize.planning import MOST_UNPLANNED, Plan, carry_out, end_of_generation, plan_by_clock, plan_search
+from deddqn.optimize.planning import Plan, carry_out, end_of_generation, plan_by_clock
 from deddqn.optimize.progress import check_progress, display, generation_line
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
-from deddqn.optimize.settings import limits_of, search_settings
+from deddqn.optimize.settings import limits_of, plan_search
+from deddqn.optimize.space import Space
+from deddqn.optimize.space_search import decoded, encoded_arguments, of_point, told_rows
 from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_message, reasons_to_stop
 from deddqn.policies.policy import Policy
 from deddqn.problems.integrality import on_lattice
@@ -64,8 +64,9 @@ class Optimizer:
     @suggests_keywords
     def __init__(
         self,
-        bounds: Any,
+        bounds: Any = None,
         *,
+        space: Space | None = None,
         policy: str | os.PathLike[str] | Policy | None = None,
         portfolio: Any = None,
         maxfun: int | None = None,
@@ -91,31 +92,25 @@ class Optimizer:
         constraints: Any = None,
         constraint_tolerance: float = EQUALITY_TOLERANCE,
     ) -> None:
+        in_space = {"bounds": bounds, "integrality": integrality, "constraints": constraints, "x0": x0, "init": init}
+        bounds, integrality, constraints, x0, init = encoded_arguments(space, in_space).values()
         problem, box = problem_of(bounds, constraints, constraint_tolerance, integrality)
         chosen, operators = choose_policy(policy, portfolio, scale, crossover)
-        evaluations = MOST_UNPLANNED if maxfun is None else whole_number("maxfun", maxfun, 1)
-        size = population_of(population_size, init, chosen, evaluations, final_population)
-        if not isinstance(init, str):
-            size = len(init_array(init, *box))
-        if evaluations < size:
-            raise ValueError(f"maxfun must be at least the population size {size}, got {maxfun}")
         keep_history = flag("history", history)
         self._limits = limits_of(maxiter, ftarget, tol, atol)
-        given = search_settings(
+        self._plan, config = plan_search(
+            chosen,
+            problem.dimension,
             self._limits,
+            given_size=None if isinstance(init, str) else len(init_array(init, *box)),
+            maxfun=maxfun,
+            population_size=population_size,
             final_population=final_population,
             restart_tolerance=restart_tolerance,
             restart_final_fraction=restart_final_fraction,
             n_candidates=n_candidates,
             repair=repair,
-        )
-        config = config_for(
-            getattr(chosen, "de", {}), **given, population_size=size, budget=evaluations, updating=updating
-        )
-        sized = population_size is not None or not isinstance(init, str)
-        scheduled = any(g is not None for g in (final_population, restart_tolerance, restart_final_fraction))
-        self._plan, config = plan_search(
-            config, chosen, evaluations if maxfun is not None else None, problem.dimension, sized, scheduled
+            updating=updating,
         )
         size = config.first_population or config.population_size
         root = root_seed(rng, seed)
@@ -124,10 +119,12 @@ class Optimizer:
         run = Run(spec, initial_population(init, size, problem, box, root))
         if start is not None:
             run.replace_first(on_lattice(start, problem.lower, problem.upper, problem.integrality))
-        self._adopt(run, History() if keep_history else None)
+        self._adopt(run, History() if keep_history else None, space)
 
-    def _adopt(self, run: Run, history: History | None) -> None:
+    def _adopt(self, run: Run, history: History | None, space: Space | None) -> None:
         self._run = run
+        self.space = space
+        """The named parameters that coordinates stand for, or None."""
         self._history = history
         self._asked: set[int] = set()  # points of this generation whose values are expected
         self._handed: set[int] = set()  # ... that are not handed out again: after loading, others may need them
@@ -164,12 +161,15 @@ class Optimizer:
 
     # Ask and tell
 
-    def ask(self, n: int | None = None) -> np.ndarray:
+    def ask(self, n: int | None = None) -> Any:
         """The points (k, D) to evaluate next: one in sequential mode, what is left of a generation in deferred mode.
 
-        With `n` at most so many. Points that were handed out are not handed out again until they are told.
+        With `n` at most so many. Points that were handed out are not handed out again until they are told. With a
+        space they are a list of dictionaries.
         """
-        wanted = None if n is None else whole_number("n", n, 1)
+        return decoded(self.space, self._ask(None if n is None else whole_number("n", n, 1)))
+
+    def _ask(self, wanted: int | None) -> np.ndarray:
         self._reasons.clear()
         first, last = self._run.ask()
         waiting = [i for i in range(first, last) if i not in self._handed and not self._run.told[i]]
@@ -186,7 +186,8 @@ class Optimizer:
         With constraints also the constraint values (k, m), those of all constraints side by side; they may be left out
         where all constraints have functions, which are then called.
         """
-        rows = np.atleast_2d(floats("points", points, "points that ask gave, (D,) or (k, D)"))
+        given = told_rows(self.space, points, self._run.points[sorted(self._asked | self._handed)])
+        rows = np.atleast_2d(floats("points", given, "points that ask gave, (D,) or (k, D)"))
         told = np.atleast_1d(floats("values", values, "one number per point"))
         if told.shape != (len(rows),):
             raise ValueError(f"values must be one per point ({len(rows)}), got shape {told.shape}")
@@ -223,9 +224,7 @@ class Optimizer:
     def extend(self, *, maxfun: int) -> None:
         """Continue with another number of evaluations in all, whether the search is finished or not.
 
-        The search is then where it would stand in a plan for so many: the population grows to the size that the
-        schedule has for the evaluations made so far (see docs/guide/unknown-budgets.md). A generation that has begun
-        is finished first.
+        The population grows to the size that a plan for so many has by now; a generation that has begun ends first.
         """
         total, least = whole_number("maxfun", maxfun, 1), end_of_generation(self._run)
         if total < least:
@@ -271,6 +270,8 @@ class Optimizer:
             seed=self.seed,
         )
         result.update(constraint_fields(self._run))
+        if self.space is not None:
+            result["params"] = self.space.decode(result.x)
         if self._history is not None:
             result["history"] = self._history.result()
         return result
@@ -290,15 +291,13 @@ class Optimizer:
         progress: bool | str = False,
         maxfun: int | None = None,
     ) -> OptimizeResult:
-        """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`.
-
-        With `maxfun` the search is extended to so many evaluations in all (see `extend`).
-        """
+        """Search on `fun` until something says stop; `maxfun` extends a search that was begun. See `minimize`."""
         show, shown = flag("disp", disp), check_progress(progress)
         if callback is not None and not callable(callback):
             raise ValueError(f"callback must be callable, got {callback!r}")
         seconds = None if maxtime is None else number("maxtime", maxtime, 0.0)
-        drive = Drive(self._run, fun, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
+        function = of_point(self.space, fun, vectorized)
+        drive = Drive(self._run, function, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
         self._reasons.clear()
         if maxfun is not None and maxfun != self.maxfun:
             self.extend(maxfun=maxfun)
@@ -370,6 +369,7 @@ class Optimizer:
             "history": history,
             "asked": sorted(self._asked),
             "label": self.label,
+            "space": None if self.space is None else self.space.to_dict(),
             "plan": asdict(self._plan),
         }
 
@@ -386,7 +386,8 @@ class Optimizer:
         n_ops = len(spec.portfolio)
         history = None if state["history"] is None else History.from_arrays(state["history"], n_ops)
         check_arena(spec, state["arena"])
-        self._adopt(Run.resume(spec, state["arena"]), history)
+        space = None if state["space"] is None else Space.from_dict(state["space"])
+        self._adopt(Run.resume(spec, state["arena"]), history, space)
         self._asked = set(state["asked"])
         size = int(self._run.de_state.counters[Counter.GENERATION_SIZE])
         if not all(0 <= i < size for i in self._asked):

@@ -16,12 +16,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from deddqn.de.anytime import TOLERANCE, first_size
-from deddqn.de.config import DEConfig, config_for
+from deddqn.de.config import DEConfig
 from deddqn.de.state import Counter
 from deddqn.engine.extension import extend_run
 from deddqn.engine.run import Run
 from deddqn.optimize.arguments import scheduled_population
-from deddqn.policies.policy import Policy
 
 MOST_UNPLANNED = 10_000
 LARGEST_BUDGET = 2**53
@@ -85,18 +84,6 @@ class Plan:
             restart_tolerance=min(self.tolerance, TOLERANCE),
             restart_final_fraction=0.0,
         )
-
-
-def plan_search(
-    config: DEConfig, policy: Policy, maxfun: int | None, dimension: int, sized: bool, scheduled: bool
-) -> tuple[Plan, DEConfig]:
-    """The plan of a new search, and its settings; `config` holds for a known end.
-
-    `sized` says that the population size was given, `scheduled` that a schedule over the budget was: then there is one.
-    """
-    largest = config.population_size if sized else config_for(getattr(policy, "de", {})).population_size
-    plan = Plan.of(config, maxfun, sized=sized, largest=largest)
-    return plan, config if scheduled or maxfun is not None else plan.unplanned(config, dimension)
 
 
 def end_of_generation(run: Run) -> int:

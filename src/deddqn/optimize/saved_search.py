@@ -89,6 +89,7 @@ DESCRIPTION = {
     },
     "asked": [int],
     "label": str,
+    "space": (dict, None),
     "has_history": bool,
 }
 """The form of the description."""

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from deddqn.de.config import SMALLEST_POPULATION
-from deddqn.optimize.arguments import number, whole_number
+from deddqn.de.config import SMALLEST_POPULATION, DEConfig, config_for
+from deddqn.optimize.arguments import number, population_of, whole_number
+from deddqn.optimize.planning import MOST_UNPLANNED, Plan
 from deddqn.optimize.stopping import Limits
+from deddqn.policies.policy import Policy
 
 
 def limits_of(maxiter: Any, ftarget: Any, tol: Any, atol: Any) -> Limits:
@@ -19,6 +21,38 @@ def limits_of(maxiter: Any, ftarget: Any, tol: Any, atol: Any) -> Limits:
         number("tol", tol, 0.0),
         number("atol", atol, 0.0),
     )
+
+
+def plan_search(
+    policy: Policy,
+    dimension: int,
+    limits: Limits,
+    *,
+    given_size: int | None,
+    maxfun: Any,
+    population_size: Any,
+    final_population: Any,
+    updating: str,
+    **others: Any,
+) -> tuple[Plan, DEConfig]:
+    """The plan of a new search, and its settings; `given_size` is that of an initial population that was given.
+
+    Where a schedule over the budget was given, there is one, though the end may not be known.
+    """
+    evaluations = MOST_UNPLANNED if maxfun is None else whole_number("maxfun", maxfun, 1)
+    size = given_size or population_of(population_size, None, policy, evaluations, final_population)
+    if evaluations < size:
+        raise ValueError(f"maxfun must be at least the population size {size}, got {maxfun}")
+    given = search_settings(limits, final_population=final_population, **others)
+    own = getattr(policy, "de", {})
+    config = config_for(own, **given, population_size=size, budget=evaluations, updating=updating)
+    sized = population_size is not None or given_size is not None
+    largest = size if sized else config_for(own).population_size
+    plan = Plan.of(config, None if maxfun is None else evaluations, sized=sized, largest=largest)
+    schedule = (final_population, others["restart_tolerance"], others["restart_final_fraction"])
+    if maxfun is not None or any(setting is not None for setting in schedule):
+        return plan, config
+    return plan, plan.unplanned(config, dimension)
 
 
 def search_settings(

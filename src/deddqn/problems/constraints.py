@@ -90,10 +90,13 @@ class Constraints:
     ----------
     parts : the user's constraints.
     tolerance : how far an equality may be missed.
+    strict : never evaluate the objective at a point that violates a constraint, as scipy does not: it may be undefined
+        there. Then such points are compared by their violation alone, and there is no level that shrinks.
     """
 
-    def __init__(self, parts: Sequence[Part], tolerance: float) -> None:
+    def __init__(self, parts: Sequence[Part], tolerance: float, strict: bool = False) -> None:
         self.parts = tuple(parts)
+        self.strict = strict
         self.lower = np.concatenate([part.lower for part in parts])
         self.upper = np.concatenate([part.upper for part in parts])
         self.tolerance = np.where(self.lower == self.upper, tolerance, 0.0)
@@ -147,14 +150,33 @@ class ConstrainedFunction:
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """(value, constraint values) as a vector (1 + m,)."""
+        if self.constraints.strict:
+            return self._value_if_feasible(x)
         value, returned = self._objective(x)
         row = np.empty(1 + self.constraints.size)
         row[0] = as_value(value)
         row[1:] = self.constraints.at(x, returned)
         return row
 
+    def _value_if_feasible(self, x: np.ndarray) -> np.ndarray:
+        row = np.full(1 + self.constraints.size, np.nan)
+        row[1:] = self.constraints.at(x)
+        if self.constraints.satisfied(row[1:]):
+            row[0] = as_value(self.function(x.copy()))
+        return row
+
+    def _values_if_feasible(self, points: np.ndarray) -> np.ndarray:
+        rows = np.full((points.shape[1], 1 + self.constraints.size), np.nan)
+        rows[:, 1:] = self.constraints.at(points).T
+        feasible = np.array([self.constraints.satisfied(row[1:]) for row in rows])
+        if feasible.any():
+            rows[feasible, 0] = self.function(np.ascontiguousarray(points[:, feasible]))
+        return rows
+
     def batch(self, points: np.ndarray) -> np.ndarray:
         """The same for vectorised functions: rows (S, 1 + m) for points (D, S)."""
+        if self.constraints.strict:
+            return self._values_if_feasible(points)
         values, returned = self._objective(points)
         found = np.asarray(values, dtype=np.float64)
         if found.shape != points.shape[1:]:
