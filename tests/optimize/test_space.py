@@ -227,7 +227,7 @@ def test_files_are_read_strictly(tmp_path, text, message):
 
 def test_other_files(tmp_path):
     (tmp_path / "space.json").write_text('{"a": {"type": "bool"}, "a": {"type": "bool"}}')
-    with pytest.raises(ValueError, match="'a' comes twice"):
+    with pytest.raises(ValueError, match="'a' is there twice"):
         Space.load(tmp_path / "space.json")
     (tmp_path / "space.json").write_text("[1]")
     with pytest.raises(ValueError, match="must map names"):

@@ -34,7 +34,7 @@ from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
 from deddqn.optimize.settings import limits_of, plan_search
 from deddqn.optimize.space import Space
-from deddqn.optimize.space_search import decoded, encoded_arguments, of_point, told_rows
+from deddqn.optimize.space_search import decoded, encoded_arguments, of_point, saved_space, told_rows
 from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_message, reasons_to_stop
 from deddqn.policies.policy import Policy
 from deddqn.problems.integrality import on_lattice
@@ -123,8 +123,7 @@ class Optimizer:
 
     def _adopt(self, run: Run, history: History | None, space: Space | None) -> None:
         self._run = run
-        self.space = space
-        """The named parameters that coordinates stand for, or None."""
+        self.space = space  # the named parameters that coordinates stand for, or None
         self._history = history
         self._asked: set[int] = set()  # points of this generation whose values are expected
         self._handed: set[int] = set()  # ... that are not handed out again: after loading, others may need them
@@ -270,8 +269,7 @@ class Optimizer:
             seed=self.seed,
         )
         result.update(constraint_fields(self._run))
-        if self.space is not None:
-            result["params"] = self.space.decode(result.x)
+        result |= {} if self.space is None else {"params": self.space.decode(result.x)}
         if self._history is not None:
             result["history"] = self._history.result()
         return result
@@ -386,7 +384,7 @@ class Optimizer:
         n_ops = len(spec.portfolio)
         history = None if state["history"] is None else History.from_arrays(state["history"], n_ops)
         check_arena(spec, state["arena"])
-        space = None if state["space"] is None else Space.from_dict(state["space"])
+        space = saved_space(state["space"], spec.problem)
         self._adopt(Run.resume(spec, state["arena"]), history, space)
         self._asked = set(state["asked"])
         size = int(self._run.de_state.counters[Counter.GENERATION_SIZE])

@@ -89,7 +89,7 @@ DESCRIPTION = {
     },
     "asked": [int],
     "label": str,
-    "space": (dict, None),
+    "space": (None, Mapped(Mapped(object))),  # `Space.from_dict` checks the rest
     "has_history": bool,
 }
 """The form of the description."""

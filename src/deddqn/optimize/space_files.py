@@ -8,24 +8,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from deddqn._utils.plain_json import parse_json
+
 
 def read_values(path: Path, ending: str) -> dict[str, Any]:
     """The values of a file; a name that comes twice is an error in both formats."""
     try:
         text = path.read_text(encoding="utf-8")
-        values = tomllib.loads(text) if ending == ".toml" else json.loads(text, object_pairs_hook=_once)
+        values = tomllib.loads(text) if ending == ".toml" else parse_json(text)
     except (tomllib.TOMLDecodeError, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"it is not {ending[1:].upper()}: {error}") from None
     if not isinstance(values, dict):
         raise ValueError(f"it must map names to parameters, got {type(values).__name__}")
-    return values
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"the name {next(n for n in names if names.count(n) > 1)!r} comes twice")
     return values
 
 

@@ -80,6 +80,17 @@ def decoded(space: Space | None, points: np.ndarray) -> Any:
     return points if space is None else [space.decode(point) for point in points]
 
 
+def saved_space(described: Any, problem: Problem) -> Space | None:
+    """The space of a saved search; ValueError for one that is not that of the problem."""
+    if described is None:
+        return None
+    space = Space.from_dict(described)
+    same = np.array_equal(space.bounds, problem.bounds) and np.array_equal(space.integrality, problem.integrality)
+    if not same:
+        raise ValueError("space must have the bounds of the saved search")
+    return space
+
+
 def told_rows(space: Space | None, told: Any, asked: np.ndarray) -> Any:
     """Told points in terms of coordinates: those of the asked points with the same parameters, else encoded ones."""
     if space is None:
