@@ -11,6 +11,7 @@ import numpy as np
 
 from deddqn._utils.validation import suggests_keywords
 from deddqn.optimize.arguments import choose_policy, flag, number, population_of, split_bounds, whole_number
+from deddqn.optimize.constrained_polish import ConstrainedPolish
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints_of, problem_of
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.parallel import is_parallel
@@ -19,7 +20,7 @@ from deddqn.optimize.polish import SEARCH_SHARE, Polish, polishing_bounds, polis
 from deddqn.optimize.space import Space
 from deddqn.optimize.space_search import encoded_arguments, of_point
 from deddqn.policies.policy import Policy
-from deddqn.problems.constraints import Constraints
+from deddqn.problems.constraints import ConstrainedFunction, Constraints
 from deddqn.problems.problem import Problem
 from deddqn.problems.python_callback import as_value
 
@@ -60,7 +61,7 @@ def minimize(
     seed: Any = None,
     callback: Callable[..., Any] | None = None,
     history: bool = False,
-    polish: bool = False,
+    polish: bool | None = None,
     disp: bool = False,
     constraints: Any = None,
     constraint_tolerance: float = EQUALITY_TOLERANCE,
@@ -109,7 +110,8 @@ def minimize(
     callback : ``callback(xk, convergence=...)`` or ``callback(intermediate_result)`` after every generation; stops
         the search by returning True or raising StopIteration.
     history : keep evaluations, best, mean and strategy counts of every generation in ``result.history``.
-    polish : improve the result with scipy's L-BFGS-B; a tenth of `maxfun`, else of `maxtime`, is kept for it.
+    polish : improve the result with scipy's L-BFGS-B, or SLSQP with constraints; a tenth of `maxfun`, else of
+        `maxtime`, is kept for it. By default only with constraints, where it gains most.
     disp : print a line per generation; Ctrl-C then returns the best so far instead of raising.
     constraints : scipy's ``LinearConstraint``, ``NonlinearConstraint`` and ``Bounds``, or `ReturnedConstraint` where
         `fun` returns ``(value, constraint values)``; one or a sequence. Vectorised constraints as in scipy.
@@ -138,14 +140,15 @@ def minimize(
     elif not callable(fun):
         by_name = " (a problem by its name: deddqn.problems.get(name))" if isinstance(fun, str) else ""
         raise ValueError(f"fun must be callable or a Problem{by_name}, got {fun!r}")
-    flags = {"vectorized": vectorized, "polish": polish, "disp": disp}
-    vectorized, polish, disp = (flag(name, value) for name, value in flags.items())
+    vectorized, disp = flag("vectorized", vectorized), flag("disp", disp)
     evaluations = None if maxfun is None else whole_number("maxfun", maxfun, 1)
     if maxfun is None and maxtime is None and callback is None:
         evaluations = MOST_UNPLANNED
     total = evaluations
     given = {"bounds": box, "integrality": integrality, "constraints": constraints, "x0": x0, "init": init}
     encoded = encoded_arguments(space, given)
+    limited = _constraints(encoded["constraints"], constraint_tolerance, encoded["bounds"], vectorized)
+    polish = limited is not None if polish is None else flag("polish", polish)
     if polish and problem_of(encoded["bounds"], None, 0.0, encoded["integrality"])[0].integrality.all():
         polish = False  # integers have no slope
     if polish and evaluations is not None:
@@ -179,7 +182,7 @@ def minimize(
         rng=rng,
         seed=seed,
         history=history,
-        constraints=_constraints(encoded["constraints"], constraint_tolerance, encoded["bounds"], vectorized),
+        constraints=limited,
         constraint_tolerance=constraint_tolerance,
     )
     result = optimizer.optimize(
@@ -198,11 +201,10 @@ def minimize(
     if maxfun is None and maxiter is not None and stopped == {"maxfun"}:
         warnings.warn(f"maxiter={maxiter} generations need more evaluations: give maxfun", stacklevel=3)
     late = "interrupted" in stopped or (total is not None and "maxtime" in stopped)
-    if polish and constraints is None and np.isfinite(result.fun) and not late:
-        budget, deadline = polishing_limits(total, maxtime, result.nfev, optimizer.deadline)
-        box = polishing_bounds(optimizer.search_bounds, optimizer.problem.integrality, result.x)
-        local = Polish(_one_point(of_point(space, fun), args, vectorized), box, budget, deadline)
-        result = local.improve(result, stoppable=disp)
+    if polish and np.isfinite(result.fun) and not late:
+        inside = polishing_bounds(optimizer.search_bounds, optimizer.problem.integrality, result.x)
+        settings = (inside, *polishing_limits(total, maxtime, result.nfev, optimizer.deadline))
+        result = _polish(of_point(space, fun), args, vectorized, limited, settings).improve(result, stoppable=disp)
         if space is not None:
             result["params"] = space.decode(result.x)
     return result
@@ -211,6 +213,18 @@ def minimize(
 def _constraints(constraints: Any, tolerance: Any, box: Any, vectorized: bool) -> Constraints | None:
     limits = (box.lower, box.upper) if isinstance(box, Problem) else split_bounds(box)
     return constraints_of(constraints, tolerance, limits, vectorized=vectorized)
+
+
+def _polish(
+    fun: Callable[..., Any], args: tuple[Any, ...], vectorized: bool, constraints: Constraints | None, settings: Any
+) -> Polish:
+    if constraints is None:
+        return Polish(_one_point(fun, args, vectorized), *settings)
+    together = ConstrainedFunction(lambda x: fun(x, *args), constraints)
+    many = vectorized and not isinstance(fun, Problem)
+    return ConstrainedPolish(
+        (lambda x: together.batch(x[:, None])[0]) if many else together, *settings, constraints=constraints
+    )
 
 
 def _one_point(fun: Callable[..., Any], args: tuple[Any, ...], vectorized: bool) -> Callable[[np.ndarray], float]:

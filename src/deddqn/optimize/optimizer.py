@@ -25,7 +25,7 @@ from deddqn.optimize.arguments import (
     whole_number,
 )
 from deddqn.optimize.callbacks import asks_to_stop
-from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of
+from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of, renew_constraints
 from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
 from deddqn.optimize.planning import Plan, carry_out, end_of_generation, plan_by_clock
@@ -96,7 +96,6 @@ class Optimizer:
         bounds, integrality, constraints, x0, init = encoded_arguments(space, in_space).values()
         problem, box = problem_of(bounds, constraints, constraint_tolerance, integrality)
         chosen, operators = choose_policy(policy, portfolio, scale, crossover)
-        keep_history = flag("history", history)
         self._limits = limits_of(maxiter, ftarget, tol, atol)
         self._plan, config = plan_search(
             chosen,
@@ -119,7 +118,7 @@ class Optimizer:
         run = Run(spec, initial_population(init, size, problem, box, root))
         if start is not None:
             run.replace_first(on_lattice(start, problem.lower, problem.upper, problem.integrality))
-        self._adopt(run, History() if keep_history else None, space)
+        self._adopt(run, History() if flag("history", history) else None, space)
 
     def _adopt(self, run: Run, history: History | None, space: Space | None) -> None:
         self._run = run
@@ -229,9 +228,8 @@ class Optimizer:
         if total < least:
             raise ValueError(f"maxfun must be at least {least}, the evaluations made or begun so far, got {maxfun}")
         self._reasons.clear()
-        self._plan = replace(self._plan, waiting=total)
-        if not self._asked:
-            self._plan = carry_out(self._plan, self._run)
+        waiting = replace(self._plan, waiting=total)
+        self._plan = waiting if self._asked else carry_out(waiting, self._run)
 
     # Stopping and results
 
@@ -288,12 +286,17 @@ class Optimizer:
         disp: bool = False,
         progress: bool | str = False,
         maxfun: int | None = None,
+        constraints: Any = None,
     ) -> OptimizeResult:
-        """Search on `fun` until something says stop; `maxfun` extends a search that was begun. See `minimize`."""
+        """Search on `fun` until something says stop; `maxfun` extends a search that was begun. See `minimize`.
+
+        A search that was loaded needs its `constraints` again, if they have functions.
+        """
         show, shown = flag("disp", disp), check_progress(progress)
         if callback is not None and not callable(callback):
             raise ValueError(f"callback must be callable, got {callback!r}")
         seconds = None if maxtime is None else number("maxtime", maxtime, 0.0)
+        renew_constraints(self._run, self.space, constraints, flag("vectorized", vectorized))
         function = of_point(self.space, fun, vectorized)
         drive = Drive(self._run, function, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
         self._reasons.clear()
@@ -381,8 +384,7 @@ class Optimizer:
         spec = spec_of(state, policy)
         self._limits = Limits(**state["limits"])
         self._plan = Plan(**state["plan"])
-        n_ops = len(spec.portfolio)
-        history = None if state["history"] is None else History.from_arrays(state["history"], n_ops)
+        history = None if state["history"] is None else History.from_arrays(state["history"], len(spec.portfolio))
         check_arena(spec, state["arena"])
         space = saved_space(state["space"], spec.problem)
         self._adopt(Run.resume(spec, state["arena"]), history, space)

@@ -41,6 +41,7 @@ from deddqn.policies.policy import CompiledPolicy, Policy
 from deddqn.policies.policy_arrays import packed, unpacked
 from deddqn.policies.registry import registered_policy
 from deddqn.problems import get
+from deddqn.problems.constraints import Constraints
 from deddqn.problems.problem import Objective, Problem
 
 FORMAT = "deddqn-search-2"
@@ -50,6 +51,7 @@ LARGEST_FILE = 2**32
 WHAT = "a whole saved search"
 
 OPERATORS = [[(str, float)]]
+CONSTRAINT = {"lower": [float], "upper": [float], "returned": bool, "matrix": ([[float]], None)}
 DESCRIPTION = {
     "format": Exactly(FORMAT),
     "problem": {
@@ -58,6 +60,7 @@ DESCRIPTION = {
         "integrality": [int],
         "noisy": bool,
         "work_size": int,
+        "constraints": (None, {"tolerance": float, "strict": bool, "parts": [CONSTRAINT]}),
         "registered": bool,
     },
     "policy": (
@@ -140,6 +143,7 @@ def _problem_reference(run: Run) -> dict[str, Any]:
         "bounds": problem.bounds.tolist(),
         "noisy": noisy,
         "work_size": int(run.core.work.size),
+        "constraints": None if problem.constraints is None else problem.constraints.plain,
         "integrality": problem.integrality.tolist(),
         "registered": known is not None and known.objective.kernel is problem.objective.kernel,
     }
@@ -161,8 +165,11 @@ def _problem_of(saved: dict[str, Any], largest: int) -> Problem:
         if not np.array_equal(problem.bounds, bounds):
             raise ValueError(f"bounds must be those of {problem.name}")
         return problem
-    name, integrality = check_name("name of the problem", saved["name"]), saved["integrality"]
-    box = Problem.box(bounds[:, 0], bounds[:, 1], name=name, integrality=integrality)
+    name, limits = check_name("name of the problem", saved["name"]), saved["constraints"]
+    constraints = None if limits is None else Constraints.from_plain(limits, len(bounds))
+    if constraints is not None and saved["work_size"] != constraints.size + len(bounds):
+        raise ValueError(f"work_size must be {constraints.size + len(bounds)}, got {saved['work_size']}")
+    box = Problem.box(*bounds.T, name=name, integrality=saved["integrality"], constraints=constraints)
     box.objective = Objective(box.objective.kernel, work_size=saved["work_size"])
     return box
 
