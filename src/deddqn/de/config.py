@@ -10,7 +10,7 @@ from typing import Any
 from deddqn._utils.validation import check_whole_number, choice_error
 
 REPAIRS = ("clip", "reflect", "midpoint", "random")
-UPDATINGS = ("sequential", "deferred", "immediate")
+UPDATINGS = ("sequential", "deferred", "immediate", "asynchronous")
 CROSSOVERS = ("binomial", "exponential")
 SMALLEST_POPULATION = 6  # a parent and five donors
 LARGEST_ARCHIVE = 100.0  # populations
@@ -28,7 +28,9 @@ class DEConfig:
     repair : what happens to a coordinate outside of the bounds: "clip", "reflect", "midpoint" or "random".
     updating : "sequential" decides for every individual with the newest history; "deferred" proposes a whole
         generation first, for vectorised or parallel objectives; "immediate" is sequential, and a trial that is not
-        worse replaces its parent at once (for portfolios without adapted F and CR and without an archive).
+        worse replaces its parent at once (for portfolios without adapted F and CR and without an archive);
+        "asynchronous" proposes a trial whenever one is asked for and lets it replace its parent when its value comes,
+        in any order.
     target_error : a run ends when the error is below this, where the optimum is known.
     target_value : a run ends when a value is not above this.
     final_population : the population shrinks linearly over the budget from NP to this size; None keeps NP.

@@ -39,6 +39,8 @@ def extend_run(run: Run, config: DEConfig) -> None:
 
     The new population size must be at least the size in use.
     """
+    if run.spec.asynchronous:
+        raise ValueError("updating must not be 'asynchronous' in a search that is extended")
     if not run.between_generations:
         raise ValueError("a run can be extended between two generations only")
     old = view_run(run.arena)

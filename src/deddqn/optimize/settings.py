@@ -39,6 +39,8 @@ def plan_search(
 
     Where a schedule over the budget was given, there is one, though the end may not be known.
     """
+    if maxfun is None and updating == "asynchronous":
+        maxfun = MOST_UNPLANNED  # pending points cannot follow a plan that changes
     evaluations = MOST_UNPLANNED if maxfun is None else whole_number("maxfun", maxfun, 1)
     size = given_size or population_of(population_size, None, policy, evaluations, final_population)
     if evaluations < size:
