@@ -27,7 +27,7 @@ from deddqn.problems.problem import USER_FUNCTION
 FAILED, INTERRUPTED = 1, 130  # exit statuses
 SAVE_EVERY = 5.0  # seconds
 DEFAULT_MAXFUN = 10_000
-SETTINGS = ("policy", "maxfun", "population_size", "final_population", "portfolio", "n_candidates", "ftarget", "seed")
+SETTINGS = ("policy", "population_size", "final_population", "portfolio", "n_candidates", "ftarget", "seed")
 """Options that a search is begun with, and a resumed one has already."""
 
 
@@ -46,7 +46,7 @@ class Options:
     policy: str | None = None
     """Who chooses the operators: a name (see 'deddqn policies') or a policy file; the best shipped one by default."""
     maxfun: int | None = None
-    """Most evaluations; 10000 by default."""
+    """Most evaluations; 10000 by default, or what fits into maxtime. With resume: so many in all."""
     population_size: int | None = None
     """NP; 100, or what the policy was made with."""
     final_population: int | None = None
@@ -160,7 +160,7 @@ def _optimizer(options: Options, target: Any) -> Optimizer:
         target if isinstance(target, Problem) else _bounds(options) if space is None else None,
         space=space,
         policy=options.policy,
-        maxfun=DEFAULT_MAXFUN if options.maxfun is None else options.maxfun,
+        maxfun=DEFAULT_MAXFUN if options.maxfun is None and options.maxtime is None else options.maxfun,
         ftarget=options.ftarget,
         population_size=options.population_size,
         final_population=options.final_population,
@@ -190,6 +190,8 @@ def _resumed(options: Options, target: Any) -> Optimizer:
         raise ValueError(f"bounds must be those of the saved search, or left out, got {options.bounds!r}")
     if options.space is not None and _space(options) != optimizer.space:
         raise ValueError(f"space must be that of the saved search, or left out, got {str(options.space)!r}")
+    if options.maxfun is not None:
+        optimizer.extend(maxfun=options.maxfun)
     return optimizer
 
 
