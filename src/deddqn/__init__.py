@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from deddqn.engine import RunSpec, VectorizedRuns
     from deddqn.optimize import Optimizer, minimize, plot
     from deddqn.policies import load_policy
-    from deddqn.problems import Problem
+    from deddqn.problems import Problem, ReturnedConstraint
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -20,7 +20,7 @@ else:
             "deddqn.engine": ("RunSpec", "VectorizedRuns"),
             "deddqn.optimize": ("Optimizer", "minimize", "plot"),
             "deddqn.policies": ("load_policy",),
-            "deddqn.problems": ("Problem",),
+            "deddqn.problems": ("Problem", "ReturnedConstraint"),
         },
     )
 
@@ -32,6 +32,7 @@ __all__ = [
     "Optimizer",
     "Portfolio",
     "Problem",
+    "ReturnedConstraint",
     "RunSpec",
     "VectorizedRuns",
     "load_policy",

@@ -6,9 +6,10 @@ import pytest
 from deddqn import Optimizer
 from deddqn._jit.contents import UNDECLARED
 from deddqn._jit.structs import Layout
+from deddqn.de.cma_state import Model
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import EXTENDED, PAPER, Portfolio
-from deddqn.de.state import Counter, Model, Scalar
+from deddqn.de.state import Counter, Scalar
 from deddqn.engine.memory_check import check_arena
 from deddqn.engine.run import Run
 from deddqn.engine.run_memory import Link, view_run

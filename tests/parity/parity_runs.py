@@ -70,7 +70,7 @@ def specs() -> list[RunSpec]:
                         generations=4,
                     )
                 )
-    return runs + beyond_the_paper() + sampling() + foreseeing()
+    return runs + beyond_the_paper() + sampling() + foreseeing() + discrete()
 
 
 def beyond_the_paper() -> list[RunSpec]:
@@ -134,6 +134,34 @@ def foreseeing() -> list[RunSpec]:
             (3, CROSSED, 1e4 * weights[-2], {"n_candidates": 3}),
         )
     ]
+
+
+def discrete() -> list[RunSpec]:
+    """Integers and categories, beside numbers and alone, and until all points are evaluated."""
+    operators = Portfolio([("cma", 1.0, 1.0), ("curr-to-pbest/1", 0.5, 0.5, "F+CR"), ("rand/1", 0.5, 0.9)])
+    weights = np.random.default_rng(4).normal(size=(4, N_INPUTS))
+    made = []
+    for updating in ("sequential", "deferred"):
+        for dimension, integrality in ((4, [0, 1, 2, 0]), (5, 1), (2, [1, 2])):
+            box = problem(dimension, noisy=dimension == 5)
+            lattice = Problem(box.name, box.lower, box.upper, box.objective, noisy=box.noisy, integrality=integrality)
+            made.append(
+                RunSpec(
+                    problem=lattice,
+                    policy=softmax_policy(weights[:3], prescreening_gate=weights[3], portfolio=operators),
+                    portfolio=operators,
+                    config=DEConfig(
+                        population_size=10,
+                        budget=160,
+                        updating=updating,
+                        final_population=7,
+                        restart_tolerance=0.3,
+                        n_candidates=2,
+                    ),
+                    seed=7,
+                )
+            )
+    return made
 
 
 def digest(arena: np.ndarray, spec: RunSpec) -> str:

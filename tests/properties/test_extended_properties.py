@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deddqn.de import EXTENDED, DEConfig, Operator, Portfolio
+from deddqn.de.cma_state import Model
 from deddqn.de.mutation import STRATEGIES
 from deddqn.de.portfolio import ADAPTS
-from deddqn.de.state import Counter, End, Model, Scalar
+from deddqn.de.state import Counter, End, Scalar
 from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.engine.loop import start
 from deddqn.engine.run_memory import Episode, view_run

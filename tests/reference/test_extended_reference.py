@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from deddqn.de import EXTENDED, DEConfig, Portfolio
+from deddqn.de.cma_state import Model
 from deddqn.de.mutation import STRATEGIES
-from deddqn.de.state import Counter, End, Model
+from deddqn.de.state import Counter, End
 from deddqn.engine import RunSpec
 from deddqn.engine.loop import start
 from deddqn.engine.run_memory import view_run

@@ -19,9 +19,10 @@ import math
 import numpy as np
 
 from deddqn._jit import copy, fill, kernel
+from deddqn.de.cma_state import Model
 from deddqn.de.mutation import CMA, STRATEGIES
 from deddqn.de.population_statistics import sort_by_fitness
-from deddqn.de.state import LARGEST_LAMBDA, Counter, Model, fewest_samples
+from deddqn.de.state import LARGEST_LAMBDA, Counter, fewest_samples
 from deddqn.rng import Stream, standard_normal
 
 CODE = STRATEGIES.index(CMA)
@@ -58,6 +59,7 @@ def collect_samples(de_state, generation_is_over):
             slot = np.int64(model[Model.SAMPLES])
             copy(de_state.trials[i], de_state.model_points[slot])
             de_state.model_values[slot] = de_state.values[i]
+            copy(de_state.trial_pairs[i], de_state.model_pairs[slot])
             model[Model.SAMPLES] = slot + 1
             if slot + 1 == model[Model.LAMBDA]:
                 update_model(de_state)
@@ -172,7 +174,7 @@ def update_model(de_state):
     model[Model.SAMPLES] = 0
     moving = _move_paths(de_state, mass)
     _learn_covariance(de_state, samples, total, mass, moving)
-    _note_best(de_state, values[order[0]], values[order[samples - 1]])
+    _note_best(de_state, order[0], values[order[samples - 1]])
     if not factorise(de_state.model_covariance, de_state.model_factor) or is_spent(de_state):
         model[Model.SIGMA] = 0.0
 
@@ -220,9 +222,11 @@ def _learn_covariance(de_state, samples, total, mass, moving):
 
 
 @kernel
-def _note_best(de_state, best, worst):
-    model = de_state.model
+def _note_best(de_state, first, worst):
+    model, best = de_state.model, de_state.model_values[first]
     improved = best < model[Model.BEST]
+    if improved:
+        copy(de_state.model_pairs[first], de_state.model_best_pair[0])
     model[Model.STALE] = 0 if improved else model[Model.STALE] + 1
     model[Model.BEST] = min(best, model[Model.BEST])
     if best == worst:  # a plain without slope: nothing to learn

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from deddqn._jit import address_of_record, copy, fill, kernel
+from deddqn.de.constraint_handling import call_level
+from deddqn.de.discrete import points_left
 from deddqn.de.population_statistics import describe_parents
 from deddqn.de.selection import call_selection
 from deddqn.de.state import Counter, End, Outcome, Scalar
@@ -25,6 +27,8 @@ def register_value(de_state, point, value):
     if counters[Counter.EVALUATIONS] == 1 or value < scalars[Scalar.F_BSF]:
         scalars[Scalar.F_BSF] = value
         copy(point, de_state.best_point)
+    if de_state.constraint_scale.size == 0:
+        scalars[Scalar.FEASIBLE_BSF] = scalars[Scalar.F_BSF]
     if value < math.inf:
         scalars[Scalar.F_WSF] = max(scalars[Scalar.F_WSF], value)
     return value
@@ -83,9 +87,13 @@ def begin_generation(de_state):
     describe_parents(de_state)
     if target_reached(de_state.scalars):
         counters[Counter.ENDED] = End.TARGET
+    elif exhausted(de_state):
+        counters[Counter.ENDED] = End.EXHAUSTED
     elif counters[Counter.EVALUATIONS] >= counters[Counter.BUDGET]:
         counters[Counter.ENDED] = End.BUDGET
     left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS]
+    if de_state.visited.size and counters[Counter.INITIALISED]:
+        left = min(left, points_left(counters))
     counters[Counter.GENERATION_SIZE] = min(counters[Counter.POPULATION], left)
     counters[Counter.DONORS_DRAWN] = counters[Counter.PROPOSED] = counters[Counter.RECORDED] = counters[
         Counter.TOLD
@@ -95,8 +103,18 @@ def begin_generation(de_state):
 
 
 @kernel
-def finish_generation(de_state, select):
-    """Select and begin the next generation; after a new population only the latter. `select` is an address."""
+def exhausted(de_state):
+    """True when all points of a discrete space have been evaluated; those of a new population are about to be."""
+    counters = de_state.counters
+    return de_state.visited.size > 0 and counters[Counter.INITIALISED] == 1 and points_left(counters) <= 0
+
+
+@kernel
+def finish_generation(de_state, select, update_level):
+    """Select and begin the next generation; after a new population only the latter.
+
+    `select` and `update_level` are addresses, the latter 0 without constraints.
+    """
     counters = de_state.counters
     if counters[Counter.INITIALISED]:
         call_selection(select, (address_of_record(de_state),))
@@ -104,4 +122,6 @@ def finish_generation(de_state, select):
     else:
         counters[Counter.INITIALISED] = 1
         counters[Counter.RENUMBERED] = 0
+    if update_level:
+        call_level(update_level, (address_of_record(de_state),))
     begin_generation(de_state)

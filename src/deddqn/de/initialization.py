@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import math
+
 from deddqn._jit import kernel
+from deddqn.de.discrete import enter_population
 from deddqn.de.state import DONORS, Counter
 from deddqn.rng import Stream, integer_below, uniform
 
 
 @kernel
 def draw_population(de_state):
-    """Fill the parents uniformly in the initialisation range, from the init stream."""
+    """Fill the parents uniformly in the initialisation range, from the init stream; all integers are equally likely."""
     stream, parents, lower, upper = de_state.streams[Stream.INIT], de_state.parents, de_state.lower, de_state.upper
     for i in range(de_state.counters[Counter.POPULATION]):
         for d in range(lower.size):
-            parents[i, d] = lower[d] + uniform(stream) * (upper[d] - lower[d])
+            if de_state.integrality.size and de_state.integrality[d]:
+                parents[i, d] = lower[d] + math.floor(uniform(stream) * (upper[d] - lower[d] + 1.0))
+            else:
+                parents[i, d] = lower[d] + uniform(stream) * (upper[d] - lower[d])
+    if de_state.visited.size:
+        enter_population(de_state)
 
 
 @kernel

@@ -42,6 +42,7 @@ def shrink_population(de_state):
             de_state.origin[slot] = i
             fitness[slot] = fitness[i]
             copy(parents[i], parents[slot])
+            copy(de_state.parent_pairs[i], de_state.parent_pairs[slot])
             slot += 1
     for i in range(size, population):
         fitness[i] = math.inf

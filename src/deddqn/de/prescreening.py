@@ -7,10 +7,11 @@ would be made without pre-screening; every other one has donors, p-best, F and C
 from __future__ import annotations
 
 from deddqn._jit import caller_of, copy, kernel
+from deddqn.de.discrete import remember_point
 from deddqn.de.initialization import draw_donors
 from deddqn.de.state import DE_STATE
 from deddqn.de.surrogate import refit_if_stale, surrogate_score
-from deddqn.de.trial import propose
+from deddqn.de.trial import make_trial
 
 CANDIDATES_SIGNATURE = "int64(int64, int64, int64, int64)"
 """make_candidates(address of the DE state, address of the operator kernel, i, op) -> 0"""
@@ -28,7 +29,7 @@ def make_candidates(address, operator, i, op):
     for k in range(de_state.candidate_scores.size):
         if k > 0:
             draw_donors(de_state, i)
-        propose(de_state, operator, i, op)
+        make_trial(de_state, operator, i, op)
         copy(trial, de_state.candidates[k])
         if de_state.adapts[op]:
             de_state.candidate_f[k] = de_state.trial_f[i]
@@ -39,8 +40,9 @@ def make_candidates(address, operator, i, op):
 
 @kernel
 def take_candidate(de_state, i, k):
-    """Make candidate number `k` the trial of individual `i`."""
+    """Make candidate number `k` the trial of individual `i`, which will be evaluated."""
     copy(de_state.candidates[k], de_state.trials[i])
+    remember_point(de_state, de_state.trials[i])
     if de_state.adapts[de_state.choices[i]]:
         de_state.trial_f[i] = de_state.candidate_f[k]
         de_state.trial_cr[i] = de_state.candidate_cr[k]

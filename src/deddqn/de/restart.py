@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
-from deddqn._jit import copy, kernel
+from deddqn._jit import copy, fill, kernel
+from deddqn.de.cma_state import Model
+from deddqn.de.discrete import points_left
 from deddqn.de.initialization import draw_population
 from deddqn.de.population_statistics import rank_parents
-from deddqn.de.state import Counter, Model, Scalar
+from deddqn.de.state import Counter, Scalar
 from deddqn.de.success_history import reset_memory
 from deddqn.de.termination import target_reached
 
@@ -58,6 +60,7 @@ def restart_if_converged(de_state):
     draw_population(de_state)
     for i in range(counters[Counter.POPULATION]):
         de_state.fitness[i] = math.inf
+        fill(de_state.parent_pairs[i], math.inf)
     reset_memory(de_state)
     de_state.model[Model.SIGMA] = 0.0
     counters[Counter.INITIALISED] = 0
@@ -72,6 +75,8 @@ def is_time_to_restart(de_state):
     counters = de_state.counters
     left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS]
     if left <= counters[Counter.POPULATION]:
+        return False
+    if de_state.visited.size and points_left(counters) <= counters[Counter.POPULATION]:
         return False
     lived = counters[Counter.EVALUATIONS] - counters[Counter.POPULATION_START]
     return de_state.best_population_fitness.size == 0 or left - counters[Counter.FINAL_EVALUATIONS] >= lived
@@ -98,6 +103,7 @@ def keep_best_population(de_state):
     for k in range(counters[Counter.POPULATION]):
         de_state.best_population_fitness[k] = fitness[order[k]]
         copy(de_state.parents[order[k]], de_state.best_population[k])
+        copy(de_state.parent_pairs[order[k]], de_state.best_population_pairs[k])
 
 
 @kernel
@@ -117,5 +123,6 @@ def return_to_best_population(de_state):
         for k in range(counters[Counter.POPULATION]):
             de_state.fitness[k] = de_state.best_population_fitness[k]
             copy(de_state.best_population[k], de_state.parents[k])
+            copy(de_state.best_population_pairs[k], de_state.parent_pairs[k])
         note_new_population(de_state)
     counters[Counter.BEST_POPULATION_SIZE] = 0

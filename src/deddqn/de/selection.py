@@ -32,6 +32,7 @@ def replace_parents(de_state):
         if values[i] <= fitness[i]:
             fitness[i] = values[i]
             copy(trials[i], parents[i])
+            copy(de_state.trial_pairs[i], de_state.parent_pairs[i])
 
 
 @kernel

@@ -25,7 +25,10 @@ from deddqn._jit.contents import (
     whole,
     within,
 )
+from deddqn.de.cma_state import MODEL_FIELDS
 from deddqn.de.config import DEConfig
+from deddqn.de.constraint_state import CONSTRAINT_FIELDS, Pair
+from deddqn.de.discrete_state import DISCRETE_FIELDS, discrete_sizes
 from deddqn.de.mutation import ARCHIVE_DONORS, CMA, GAUSS
 from deddqn.de.portfolio import Portfolio
 from deddqn.rng import STATE_WORDS, Stream
@@ -71,6 +74,8 @@ class Counter(IntEnum):
     TRAINING_POINTS = 30  # of the surrogate; 0: it was not fitted yet
     REFIT_AT = 31  # evaluations when it was made
     TIED = 32  # recorded trials of this generation with exactly the value of their parents
+    POINTS = 33  # of a discrete space; 0 where a coordinate is continuous
+    VISITED = 34  # ... that are remembered
 
 
 class Scalar(IntEnum):
@@ -89,6 +94,13 @@ class Scalar(IntEnum):
     ARCHIVE = 10  # its room in populations
     RESTART_TOLERANCE = 11
     SQUARED_LENGTH_SCALE = 12  # l of the surrogate's kernel
+    FEASIBLE_BSF = 13  # best value so far of a point that satisfies all constraints, +inf while there is none
+    LEVEL = 14  # violations up to here count as none
+    FIRST_LEVEL = 15  # NaN until the initial population is known
+    BEST_VALUE = 16  # of all points that counted as feasible, +inf while there is none
+    WORST_VALUE = 17  # of them, 0 while there is none
+    SPREAD = 18  # of the keys of other points, above the worst value
+    WORST_VIOLATION = 19  # finite one so far
 
 
 class Outcome(IntEnum):
@@ -116,25 +128,13 @@ class SuccessSum(IntEnum):
     CROSSOVER = 4
 
 
-class Model(IntEnum):
-    """Floats of the strategy cma."""
-
-    SIGMA = 0  # 0: the distribution has to be restarted
-    SAMPLES = 1  # waiting
-    UPDATES = 2  # since it began
-    STALE = 3  # updates without a better value
-    BEST = 4  # value since it began
-    LAMBDA = 5  # samples per update
-    BEGUN = 6  # how often it began
-    COLLECTED = 7  # trials of this generation that were looked at
-
-
 class End(IntEnum):
     """Why a run ended."""
 
     NOT_YET = 0
     BUDGET = 1
     TARGET = 2
+    EXHAUSTED = 3  # all points of a discrete space are evaluated
 
 
 # What the slots may hold in memory that comes from a file; bounds are sizes of the layout and other counters
@@ -174,6 +174,8 @@ COUNTERS = slots(
     TRAINING_POINTS=whole(0, "training_points"),
     REFIT_AT=whole(0, "EVALUATIONS"),
     TIED=whole(0, "RECORDED"),
+    POINTS=AS_BEGUN,
+    VISITED=whole(0, "visited"),
 )
 SCALARS = slots(
     Scalar,
@@ -190,17 +192,13 @@ SCALARS = slots(
     ARCHIVE=AS_BEGUN,
     RESTART_TOLERANCE=AS_BEGUN,
     SQUARED_LENGTH_SCALE=within(0, math.inf),
-)
-MODEL = slots(
-    Model,
-    SIGMA=ANYTHING,
-    SAMPLES=whole(0, "model_points"),
-    UPDATES=COUNT,
-    STALE=within(0, math.inf),
-    BEST=ANYTHING,
-    LAMBDA=whole(0, "model_points"),
-    BEGUN=COUNT,
-    COLLECTED=whole(0, "RECORDED"),
+    FEASIBLE_BSF=VALUES,
+    LEVEL=within(0, math.inf),
+    FIRST_LEVEL=ANYTHING,
+    BEST_VALUE=VALUES,
+    WORST_VALUE=FINITE,
+    SPREAD=FINITE,
+    WORST_VIOLATION=FINITE,
 )
 
 DE_STATE = Layout(
@@ -322,25 +320,21 @@ DE_STATE = Layout(
         "of its distances to the points of the model",
         holds=ANYTHING,
     ),
-    Field("model", "float", (len(Model),), "of the strategy cma", holds=MODEL),
-    Field("model_mean", "float", ("model_D",), "m of the normal distribution of the strategy cma", holds=ANYTHING),
-    Field("model_covariance", "float", ("model_D", "model_D"), "C", holds=ANYTHING),
-    Field("model_factor", "float", ("model_D", "model_D"), "A with A A' = C, lower triangular", holds=ANYTHING),
-    Field("path_sigma", "float", ("model_D",), "evolution path of the step size", holds=ANYTHING),
-    Field("path_covariance", "float", ("model_D",), "... of the covariance", holds=ANYTHING),
-    Field("model_step", "float", ("model_D",), "of the mean, over sigma", holds=ANYTHING),
-    Field("model_white", "float", ("model_D",), "A^-1 step; or the normal numbers of a sample", holds=ANYTHING),
-    Field(
-        "model_points", "float", ("model_points", "model_D"), "samples that wait for the next update", holds=ANYTHING
-    ),
-    Field("model_values", "float", ("model_points",), holds=ANYTHING),
-    Field("model_order", "int", ("model_points",), holds=index("model_points")),
+    *MODEL_FIELDS,
+    *CONSTRAINT_FIELDS,
+    *DISCRETE_FIELDS,
 )
 """The state of a run with NP individuals, D coordinates and K operators; see `de_state_sizes`."""
 
 
-def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> dict[str, int]:
-    """The sizes of the fields; what nobody uses takes no room."""
+def de_state_sizes(
+    portfolio: Portfolio, config: DEConfig, dimension: int, constraints: int = 0, points: float | None = None
+) -> dict[str, int]:
+    """The sizes of the fields; what nobody uses takes no room.
+
+    `constraints` is the number of constraint values. `points` is None where no coordinate is discrete, else the number
+    of points, inf where one is continuous.
+    """
     size = config.population_size
     shrinks = config.final_population not in (None, size)
     adapts = any(entry.adapts for entry in portfolio)
@@ -363,6 +357,10 @@ def de_state_sizes(portfolio: Portfolio, config: DEConfig, dimension: int) -> di
         "adapted": size if adapts else 0,
         "memory": MEMORY_SIZE if adapts else 0,
         "success_sums": len(SuccessSum) if adapts else 0,
+        "constraints": constraints,
+        "pair": len(Pair) if constraints else 0,
+        "constrained_D": dimension if constraints else 0,
+        **discrete_sizes(dimension, points),
     }
 
 

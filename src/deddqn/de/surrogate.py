@@ -50,6 +50,7 @@ def remember_recent_points(de_state):
         replaced = de_state.values[i] <= de_state.fitness[i]
         copy(de_state.parents[i] if replaced else de_state.trials[i], de_state.recent_points[slot])
         de_state.recent_values[slot] = de_state.fitness[i] if replaced else de_state.values[i]
+        copy(de_state.parent_pairs[i] if replaced else de_state.trial_pairs[i], de_state.recent_pairs[slot])
         counters[Counter.RECENT_POINTS] += 1
 
 

@@ -9,5 +9,5 @@ from deddqn.de.state import Scalar
 @kernel
 def target_reached(scalars):
     """True when the best so far is good enough to stop."""
-    best = scalars[Scalar.F_BSF]
+    best = scalars[Scalar.FEASIBLE_BSF]
     return best <= scalars[Scalar.TARGET_VALUE] or best - scalars[Scalar.OPTIMUM] < scalars[Scalar.TARGET_ERROR]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from deddqn._jit import address_of_record, kernel
 from deddqn.de.bounds import repair
+from deddqn.de.discrete import remember_point
 from deddqn.de.operators import call_operator
 from deddqn.de.state import Counter
 from deddqn.rng import Stream, integer_below, uniform
@@ -25,6 +26,13 @@ def cross_over(rate, stream, parent, trial):
 
 @kernel
 def propose(de_state, operator, i, op):
+    """Write the trial of individual `i` by operator `op`, which will be evaluated."""
+    make_trial(de_state, operator, i, op)
+    remember_point(de_state, de_state.trials[i])
+
+
+@kernel
+def make_trial(de_state, operator, i, op):
     """Write the trial of individual `i` by operator `op`, and record the choice; `operator` is an address."""
     parent, trial = de_state.parents[i], de_state.trials[i]
     de_state.choices[i] = op

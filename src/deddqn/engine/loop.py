@@ -7,6 +7,8 @@ same steps to a caller who evaluates or chooses outside.
 from __future__ import annotations
 
 from deddqn._jit import address_of_record, call_objective, copy, kernel, linked
+from deddqn.de.constraint_handling import call_assess
+from deddqn.de.discrete import enter_population
 from deddqn.de.generation import finish_generation, generation_is_over, record_parent, record_trial
 from deddqn.de.initialization import draw_donors, draw_population
 from deddqn.de.prescreening import call_make_candidates, take_candidate
@@ -34,6 +36,8 @@ def start(run, draw):
     core, de_state, _ = open_run(run)
     if draw:
         draw_population(de_state)
+    elif de_state.visited.size:
+        enter_population(de_state)
     links, counters = core.links, de_state.counters
     if links[Link.RESET]:
         setup = linked(links, Link.SETUP)
@@ -101,6 +105,8 @@ def record_evaluation(episode, i):
     """Enter the told value of individual `i`; for a trial also metrics, window, reward and what the policy learns."""
     core, de_state, observer = episode
     links = core.links
+    if links[Link.ASSESS]:
+        call_assess(links[Link.ASSESS], (address_of_record(de_state), i))
     if not de_state.counters[Counter.INITIALISED]:
         record_parent(de_state, i, de_state.values[i])
         return
@@ -120,7 +126,7 @@ def finish(episode):
     """End the generation for the DE state, the history and the policy."""
     core, de_state, observer = episode
     links, initialised = core.links, de_state.counters[Counter.INITIALISED]
-    finish_generation(de_state, links[Link.SELECTION])
+    finish_generation(de_state, links[Link.SELECTION], links[Link.LEVEL])
     if not initialised:
         return
     if links[Link.END_RECORD]:
@@ -155,12 +161,18 @@ def record_told(episode):
 
 @kernel
 def evaluate(episode, i):
-    """The compiled objective at point `i` of the generation, with noise from the run's stream."""
+    """The compiled objective at point `i` of the generation, with noise from the run's stream.
+
+    Constraint values, which the objective leaves at the start of its scratch, are written to the DE state.
+    """
     core, de_state, _ = episode
     links = core.links
     point = de_state.trials[i] if de_state.counters[Counter.INITIALISED] else de_state.parents[i]
     gauss = standard_normal(de_state.streams[Stream.NOISE]) if de_state.counters[Counter.NOISY] else 0.0
-    return call_objective(links[Link.OBJECTIVE], (point, linked(links, Link.DATA), core.work, gauss))
+    value = call_objective(links[Link.OBJECTIVE], (point, linked(links, Link.DATA), core.work, gauss))
+    for j in range(de_state.constraint_lower.size):
+        de_state.constraint_values[i, j] = core.work[j]
+    return value
 
 
 @kernel("none(int64, int64)")

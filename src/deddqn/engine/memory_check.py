@@ -13,8 +13,9 @@ import numpy as np
 
 from deddqn._jit.contents import ONE, check_parts, check_record
 from deddqn._jit.structs import TABLE_WIDTH
+from deddqn.de.cma_state import Model
 from deddqn.de.portfolio import ADAPTS
-from deddqn.de.state import DE_STATE, Counter, Model, Scalar, fewest_samples
+from deddqn.de.state import DE_STATE, Counter, Scalar, fewest_samples
 from deddqn.engine.run_memory import EPISODE, Episode, view_run
 from deddqn.engine.run_spec import RunSpec, write_run
 from deddqn.features.buffers import OBSERVER, Tally
@@ -116,6 +117,11 @@ def _bounds(episode: Episode) -> bool:
     return bool((episode.de_state.search_lower <= episode.de_state.search_upper).all())
 
 
+def _visited(episode: Episode) -> bool:
+    visited = episode.de_state.visited
+    return bool(episode.de_state.counters[Counter.VISITED] == np.count_nonzero(visited) <= 0.75 * visited.size)
+
+
 _ADAPT_F = [code for code, name in enumerate(ADAPTS) if "F" in name.split("+")]
 
 RULES: dict[str, Callable[[Episode], bool]] = {
@@ -129,5 +135,6 @@ RULES: dict[str, Callable[[Episode], bool]] = {
     "a normal distribution has fewer samples than an update needs": _model,
     "the window is filled from its start": _window,
     "bounds are in order": _bounds,
+    "the table of evaluated points has room": _visited,
 }
 """What makes every step of the loop end, and stay inside of its arrays: a rule in words, and its test."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from deddqn.de.discrete import enter_given_population
 from deddqn.de.state import Counter, End, Outcome, Scalar
 from deddqn.engine import stepping
 from deddqn.engine.loop import advance, start
@@ -53,6 +54,11 @@ class Run:
         run._open()
         return run
 
+    def replace_first(self, point: np.ndarray) -> None:
+        """Let `point` be the first individual of the initial population, before anything is evaluated."""
+        self.de_state.parents[0] = point
+        enter_given_population(self.de_state.address)
+
     def rebind(self, spec: RunSpec) -> None:
         """Let the run evaluate another problem object of the same shape from now on."""
         self.spec = spec
@@ -77,8 +83,8 @@ class Run:
 
     @property
     def best_value(self) -> float:
-        """f_bsf."""
-        return float(self.de_state.scalars[Scalar.F_BSF])
+        """f_bsf; with constraints the best value of a point that satisfies them, +inf while there is none."""
+        return float(self.de_state.scalars[Scalar.FEASIBLE_BSF])
 
     @property
     def between_generations(self) -> bool:
@@ -128,8 +134,10 @@ class Run:
         """(NP,) which points of the generation have their value."""
         return self.de_state.told != 0
 
-    def tell(self, i: int, value: float) -> None:
-        """Enter the value of point `i`; record what can be recorded."""
+    def tell(self, i: int, value: float, constraint_values: np.ndarray | None = None) -> None:
+        """Enter the value of point `i`, and its constraint values (m,); record what can be recorded."""
+        if constraint_values is not None:
+            self.de_state.constraint_values[i] = constraint_values
         if self.compiled:
             stepping.tell_value(self.address, i, value)
         else:

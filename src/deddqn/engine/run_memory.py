@@ -37,6 +37,8 @@ class Link(IntEnum):
     SELECT_CANDIDATE = 18
     RECORD = 19
     END_RECORD = 20
+    ASSESS = 21
+    LEVEL = 22
 
 
 OFFSETS = (Link.DE_STATE, Link.OBSERVER)

@@ -10,6 +10,9 @@ import numpy as np
 from deddqn._jit import Record, address_of
 from deddqn._utils.validation import check_whole_number
 from deddqn.de.config import REPAIRS, DEConfig
+from deddqn.de.constraint_handling import ASSESS_SIGNATURE, LEVEL_SIGNATURE, assess_point, update_level
+from deddqn.de.discrete_operator import discrete_operator
+from deddqn.de.discrete_state import MOST_POINTS
 from deddqn.de.operators import OPERATOR_SIGNATURE, operator_kernel
 from deddqn.de.portfolio import ADAPTS, PAPER, Portfolio
 from deddqn.de.prescreening import CANDIDATES_SIGNATURE, make_candidates
@@ -93,7 +96,7 @@ class RunSpec:
     @property
     def renumbers(self) -> bool:
         """Whether the population may shrink or be restarted."""
-        return de_state_sizes(self.portfolio, self.config, self.problem.dimension)["renumbered"] > 0
+        return self.sizes()[1]["renumbered"] > 0
 
     @property
     def prescreens(self) -> bool:
@@ -122,10 +125,11 @@ class RunSpec:
 
     def sizes(self) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
         """The sizes of the fields of core, DE state and observer."""
-        work = self.problem.objective.work_size
+        problem, work = self.problem, self.problem.objective.work_size
+        n_constraints = problem.constraints.size if problem.constraints is not None else 0
         return (
             {"NP": self.config.population_size, "memory": self.memory_size, "work": work},
-            de_state_sizes(self.portfolio, self.config, self.problem.dimension),
+            de_state_sizes(self.portfolio, self.config, problem.dimension, n_constraints, problem.points),
             observer_sizes(len(self.portfolio), self.generations, self.window, self.state_rows),
         )
 
@@ -137,7 +141,9 @@ def write_run(spec: RunSpec, arena: np.ndarray) -> None:
     core = EPISODE.write(arena, 0, **core_sizes)
     core.links[Link.DE_STATE] = EPISODE.size(**core_sizes)
     core.links[Link.OBSERVER] = core.links[Link.DE_STATE] + DE_STATE.size(**de_state_sizes)
-    _write_de_state(spec, DE_STATE.write(arena, core.links[Link.DE_STATE], **de_state_sizes))
+    de_state = DE_STATE.write(arena, core.links[Link.DE_STATE], **de_state_sizes)
+    _write_de_state(spec, de_state)
+    _write_constraints(spec, de_state)
     _write_observer(spec, OBSERVER.write(arena, core.links[Link.OBSERVER], **observer_sizes_))
     bind(spec, arena)
 
@@ -168,12 +174,16 @@ def bind(spec: RunSpec, arena: np.ndarray) -> None:
     objective = spec.problem.objective
     links[Link.OBJECTIVE] = objective.address if spec.problem.evaluable else 0
     _link_array(links, Link.DATA, objective.data)
-    links[Link.OPERATOR] = address_of(operator_kernel(spec.portfolio), OPERATOR_SIGNATURE)
+    operator = discrete_operator if spec.problem.integrality.any() else operator_kernel(spec.portfolio)
+    links[Link.OPERATOR] = address_of(operator, OPERATOR_SIGNATURE)
     links[Link.SELECTION] = address_of(selection_kernel(spec.portfolio, spec.config), SELECTION_SIGNATURE)
     links[Link.REWARD] = address_of(reward_kernel(spec.reward), REWARD_SIGNATURE)
     _link_array(links, Link.REWARD_SETUP, spec.reward_setup)
     links[Link.RECORD] = address_of(record_application, RECORD_SIGNATURE) if spec.remembers else 0
     links[Link.END_RECORD] = address_of(end_recorded_generation, END_RECORD_SIGNATURE) if spec.remembers else 0
+    constrained = spec.problem.constraints is not None
+    links[Link.ASSESS] = address_of(assess_point, ASSESS_SIGNATURE) if constrained else 0
+    links[Link.LEVEL] = address_of(update_level, LEVEL_SIGNATURE) if constrained else 0
     _link_array(links, Link.SETUP, NO_SETUP)
     if isinstance(spec.policy, CompiledPolicy):
         kernels = spec.policy.kernels
@@ -209,8 +219,13 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     counters[Counter.ARCHIVE_ROOM] = len(de_state.parents) - config.population_size
     de_state.streams[:] = streams_at(spec.seed, problem.seed_name, problem.dimension, spec.repeat)
     de_state.lower[:], de_state.upper[:] = problem.lower, problem.upper
-    de_state.search_lower[:] = problem.lower if problem.bounded else -np.inf
-    de_state.search_upper[:] = problem.upper if problem.bounded else np.inf
+    half = 0.5 * (problem.integrality != 0)  # the outermost integers are rounded to from both sides
+    de_state.search_lower[:] = problem.lower - half if problem.bounded else -np.inf
+    de_state.search_upper[:] = problem.upper + half if problem.bounded else np.inf
+    de_state.integrality[:] = problem.integrality[: de_state.integrality.size]
+    if de_state.visited.size:
+        counters[Counter.POINTS] = min(problem.points or 0, MOST_POINTS)
+        counters[Counter.GENERATION_SIZE] = min(counters[Counter.GENERATION_SIZE], counters[Counter.POINTS])
     de_state.strategy[:], de_state.scale[:], de_state.crossover[:] = spec.portfolio.as_arrays()
     de_state.adapts[:] = [ADAPTS.index(entry.adapts) for entry in spec.portfolio]
     de_state.memory_f[:] = de_state.scale[:, None]
@@ -218,11 +233,23 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     de_state.fitness[:] = np.inf
     scalars = de_state.scalars
     scalars[Scalar.F_BSF], scalars[Scalar.F_WSF] = np.inf, -np.inf
+    scalars[Scalar.FEASIBLE_BSF] = np.inf
     scalars[Scalar.DIAGONAL] = np.linalg.norm(problem.upper - problem.lower)
     scalars[Scalar.OPTIMUM] = np.nan if problem.optimum is None else problem.optimum
     scalars[Scalar.TARGET_ERROR], scalars[Scalar.TARGET_VALUE] = config.target_error, config.target_value
     scalars[Scalar.PBEST], scalars[Scalar.ARCHIVE] = config.pbest, config.archive
     scalars[Scalar.RESTART_TOLERANCE] = config.restart_tolerance
+
+
+def _write_constraints(spec: RunSpec, de_state: Record) -> None:
+    constraints, scalars = spec.problem.constraints, de_state.scalars
+    if constraints is None:
+        return
+    de_state.constraint_lower[:], de_state.constraint_upper[:] = constraints.lower, constraints.upper
+    de_state.constraint_tolerance[:] = constraints.tolerance
+    de_state.constraint_scale[:] = 1.0
+    de_state.parent_pairs[:] = np.inf
+    scalars[Scalar.FIRST_LEVEL], scalars[Scalar.BEST_VALUE], scalars[Scalar.SPREAD] = np.nan, np.inf, 1.0
 
 
 def _write_observer(spec: RunSpec, observer: Record) -> None:

@@ -12,7 +12,8 @@ from deddqn.de.config import SMALLEST_POPULATION, config_for
 from deddqn.de.portfolio import PORTFOLIOS, Operator, Portfolio, paper_portfolio
 from deddqn.policies.policy import Policy
 from deddqn.policies.registry import best_policy, load_policy
-from deddqn.problems.problem import check_bounds
+from deddqn.problems.integrality import on_lattice, spread_on_lattice
+from deddqn.problems.problem import Problem, check_bounds
 from deddqn.rng import Stream, streams_at
 
 INITS = ("uniform", "latinhypercube", "sobol")
@@ -114,19 +115,21 @@ def check_start(x0: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray | N
 
 
 def initial_population(
-    init: Any, size: int, lower: np.ndarray, upper: np.ndarray, seeding: tuple[int, str]
+    init: Any, size: int, problem: Problem, box: tuple[np.ndarray, np.ndarray], seed: int
 ) -> np.ndarray | None:
     """The initial population for `init`, None for the uniform one that the engine draws itself.
 
-    `seeding` is (seed, name): designs take their random numbers from the run's init stream.
+    A given one lies in `box`, the bounds before those of integers were brought to integers. Designs take their random
+    numbers from the init stream of the run with this `seed`.
     """
+    lattice = (problem.lower, problem.upper, problem.integrality)
     if isinstance(init, str):
         if init not in INITS:
             raise choice_error("init", init, INITS)
         if init == "uniform":
             return None
-        return np.clip(lower + _design(init, size, lower.size, seeding) * (upper - lower), lower, upper)
-    return init_array(init, lower, upper)
+        return spread_on_lattice(_design(init, size, problem.dimension, (seed, problem.seed_name)), *lattice)
+    return on_lattice(init_array(init, *box), *lattice)
 
 
 def init_array(init: Any, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

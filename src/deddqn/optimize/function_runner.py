@@ -15,6 +15,7 @@ from deddqn.engine import stepping
 from deddqn.engine.run import Run
 from deddqn.optimize.arguments import flag
 from deddqn.optimize.parallel import Evaluator, is_parallel
+from deddqn.problems.constraints import ConstrainedFunction
 from deddqn.problems.problem import Problem
 
 
@@ -49,7 +50,7 @@ class Drive:
         function = self._function(fun, args)
         if isinstance(function, Problem) and (vectorized or function.noisy):
             parallel = False  # it evaluates its points itself, with noise from the run's own stream
-        self._evaluator = Evaluator(function, vectorized, workers) if parallel else None
+        self._evaluator = Evaluator(self._evaluated(function), vectorized, workers) if parallel else None
         if self._evaluator is None:
             run.rebind(replace(run.spec, problem=self._as_problem(function)))
 
@@ -70,14 +71,21 @@ class Drive:
             return given
         return WithArguments(fun, args) if args else fun
 
+    def _evaluated(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        constraints = self.run.spec.problem.constraints
+        return function if constraints is None else ConstrainedFunction(function, constraints)
+
     def _as_problem(self, function: Callable[..., Any]) -> Problem:
         """The function as a problem on the run's box; a jitted one runs inside of the compiled loop."""
         box = self.run.spec.problem
         if isinstance(function, Problem):
             fits = function.objective.work_size <= self.run.core.work.size
-            if function is box or (fits and function.noisy == bool(self.run.de_state.counters[Counter.NOISY])):
+            if function is box or (
+                box.constraints is None and fits and function.noisy == bool(self.run.de_state.counters[Counter.NOISY])
+            ):
                 return function
-        return Problem.from_function(function, box.bounds, name=box.name)
+        kept: dict[str, Any] = {"constraints": box.constraints, "integrality": box.integrality}
+        return Problem.from_function(function, box.bounds, name=box.name, **kept)
 
     @property
     def alone(self) -> bool:
@@ -125,12 +133,18 @@ class Drive:
         """Evaluate what the generation still needs; values that came before an exception are kept."""
         first, last = self.run.ask()
         waiting = [i for i in range(first, last) if not self.run.told[i]]
-        values: list[float] = []
+        values: list[Any] = []
         try:
             return evaluator.collect(self.run.points[waiting], values)
         finally:
             for i, value in zip(waiting, values, strict=False):
-                self.run.tell(i, value)
+                self._tell(i, value)
+
+    def _tell(self, i: int, value: Any) -> None:
+        if self.run.spec.problem.constraints is None:
+            self.run.tell(i, value)
+        else:
+            self.run.tell(i, float(value[0]), value[1:])
 
     def _fill_gaps(self) -> bool:
         """Finish a generation of which some values were told in another order than its own."""

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deddqn._utils.validation import suggests_keywords
-from deddqn.optimize.arguments import choose_policy, flag, population_of, whole_number
+from deddqn.optimize.arguments import choose_policy, flag, population_of, split_bounds, whole_number
+from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints_of, problem_of
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.parallel import is_parallel
-from deddqn.optimize.polish import Polish, polishing_share
+from deddqn.optimize.polish import Polish, polishing_bounds, polishing_share
 from deddqn.policies.policy import Policy
+from deddqn.problems.constraints import Constraints
 from deddqn.problems.problem import Problem
 from deddqn.problems.python_callback import as_value
 
@@ -44,6 +46,7 @@ def minimize(
     restart_tolerance: float | None = None,
     restart_final_fraction: float | None = None,
     n_candidates: int | None = None,
+    integrality: Any = None,
     vectorized: bool = False,
     workers: Any = 1,
     x0: Any = None,
@@ -54,6 +57,8 @@ def minimize(
     history: bool = False,
     polish: bool = False,
     disp: bool = False,
+    constraints: Any = None,
+    constraint_tolerance: float = EQUALITY_TOLERANCE,
     progress: bool | str = False,
 ) -> OptimizeResult:
     """Minimise a black-box function over a box with Differential Evolution, its operators chosen by a policy.
@@ -84,6 +89,9 @@ def minimize(
         restart replaced. Then a restart is made only if as much is left before the reserve as the population has lived.
     n_candidates : candidates per trial, of which a surrogate model pre-screens the one to evaluate; for policies that
         pre-screen (the softmax ones). The policy's own number by default, else 1.
+    integrality : as in scipy: True (or 1) where a coordinate is an integer, for all or for each; `fun` gets floats that
+        hold integers. 2 is for numbers of categories, without an order. Where no coordinate is continuous no point is
+        evaluated twice, and the search ends when all have been.
     vectorized : `fun` takes (D, S) and returns (S,), as in scipy.
     workers : number of processes (-1: all cores), or a map-like. The result does not depend on it.
     x0 : a point to include in the initial population.
@@ -94,13 +102,17 @@ def minimize(
     history : keep evaluations, best, mean and strategy counts of every generation in ``result.history``.
     polish : improve the result with scipy's L-BFGS-B; a tenth of `maxfun` is kept for it.
     disp : print a line per generation; Ctrl-C then returns the best so far instead of raising.
+    constraints : scipy's ``LinearConstraint``, ``NonlinearConstraint`` and ``Bounds``, or `ReturnedConstraint` where
+        `fun` returns ``(value, constraint values)``; one or a sequence. Vectorised constraints as in scipy.
+    constraint_tolerance : how far equalities (equal limits) may be missed.
     progress : show a bar with evaluations, best value and time left, on a terminal (standard error) or in a notebook;
         "always" prints a line now and then where there is neither.
 
     Returns
     -------
     OptimizeResult with x, fun, nfev, nit, success, message, population, population_energies, strategies,
-    strategy_counts, non_finite, policy, seed, and history if asked for.
+    strategy_counts, non_finite, policy, seed, and history if asked for; with constraints also constr, constr_values,
+    constr_violation and maxcv.
 
     Examples
     --------
@@ -122,6 +134,7 @@ def minimize(
     flags = {"vectorized": vectorized, "polish": polish, "disp": disp}
     vectorized, polish, disp = (flag(name, value) for name, value in flags.items())
     evaluations = whole_number("maxfun", maxfun, 1)
+    polish = polish and not problem_of(box, None, 0.0, integrality)[0].integrality.all()  # integers have no slope
     if polish:
         chosen, _ = choose_policy(policy, portfolio, scale, crossover)
         size = population_of(population_size, init, chosen, evaluations, final_population)
@@ -146,11 +159,14 @@ def minimize(
         restart_tolerance=restart_tolerance,
         restart_final_fraction=restart_final_fraction,
         n_candidates=n_candidates,
+        integrality=integrality,
         x0=x0,
         init=init,
         rng=rng,
         seed=seed,
         history=history,
+        constraints=_constraints(constraints, constraint_tolerance, box, vectorized),
+        constraint_tolerance=constraint_tolerance,
     )
     result = optimizer.optimize(
         None if isinstance(fun, Problem) else fun,
@@ -162,11 +178,22 @@ def minimize(
         disp=disp,
         progress=progress,
     )
-    if polish and np.isfinite(result.fun) and not {"interrupted", "maxtime"} & set(optimizer.stop()):
+    if (
+        polish
+        and constraints is None
+        and np.isfinite(result.fun)
+        and not {"interrupted", "maxtime"} & set(optimizer.stop())
+    ):
         budget = int(maxfun) - result.nfev
-        local = Polish(_one_point(fun, args, vectorized), optimizer.search_bounds, budget, optimizer.deadline)
+        box = polishing_bounds(optimizer.search_bounds, optimizer.problem.integrality, result.x)
+        local = Polish(_one_point(fun, args, vectorized), box, budget, optimizer.deadline)
         return local.improve(result, stoppable=disp)
     return result
+
+
+def _constraints(constraints: Any, tolerance: Any, box: Any, vectorized: bool) -> Constraints | None:
+    limits = (box.lower, box.upper) if isinstance(box, Problem) else split_bounds(box)
+    return constraints_of(constraints, tolerance, limits, vectorized=vectorized)
 
 
 def _one_point(fun: Callable[..., Any], args: tuple[Any, ...], vectorized: bool) -> Callable[[np.ndarray], float]:

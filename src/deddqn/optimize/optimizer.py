@@ -25,15 +25,17 @@ from deddqn.optimize.arguments import (
     number,
     population_of,
     root_seed,
-    split_bounds,
     whole_number,
 )
+from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of
+from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
 from deddqn.optimize.progress import check_progress, display, top_shares
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
 from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_message, reasons_to_stop
 from deddqn.policies.policy import Policy
+from deddqn.problems.integrality import on_lattice
 from deddqn.problems.problem import Problem
 
 if TYPE_CHECKING:
@@ -78,14 +80,16 @@ class Optimizer:
         restart_tolerance: float | None = None,
         restart_final_fraction: float | None = None,
         n_candidates: int | None = None,
+        integrality: Any = None,
         x0: Any = None,
         init: Any = "uniform",
         rng: Any = None,
         seed: Any = None,
         history: bool = False,
+        constraints: Any = None,
+        constraint_tolerance: float = EQUALITY_TOLERANCE,
     ) -> None:
-        problem = bounds if isinstance(bounds, Problem) else Problem.box(*split_bounds(bounds))
-        box = (problem.lower, problem.upper)
+        problem, box = problem_of(bounds, constraints, constraint_tolerance, integrality)
         chosen, operators = choose_policy(policy, portfolio, scale, crossover)
         evaluations = whole_number("maxfun", maxfun, 1)
         size = population_of(population_size, init, chosen, evaluations, final_population)
@@ -122,10 +126,10 @@ class Optimizer:
         root = root_seed(rng, seed)
         spec = RunSpec(problem=problem, policy=chosen, portfolio=operators, config=config, seed=root)
         start = check_start(x0, *box)
-        seeding = (root, problem.seed_name)
-        self._adopt(Run(spec, initial_population(init, size, *box, seeding)), History() if keep_history else None)
+        run = Run(spec, initial_population(init, size, problem, box, root))
         if start is not None:
-            self._run.de_state.parents[0] = start
+            run.replace_first(on_lattice(start, problem.lower, problem.upper, problem.integrality))
+        self._adopt(run, History() if keep_history else None)
 
     def _adopt(self, run: Run, history: History | None) -> None:
         self._run = run
@@ -150,8 +154,8 @@ class Optimizer:
     @property
     def search_bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """The bounds that points keep to; infinite for a problem whose bounds are only there to begin in."""
-        de_state = self._run.de_state
-        return de_state.search_lower.copy(), de_state.search_upper.copy()
+        problem, free = self._run.spec.problem, np.full(self._run.spec.problem.dimension, np.inf)
+        return (problem.lower.copy(), problem.upper.copy()) if problem.bounded else (-free, free)
 
     @property
     def problem(self) -> Problem:
@@ -181,16 +185,21 @@ class Optimizer:
         self._asked.update(chosen)
         return self._run.points[chosen]
 
-    def tell(self, points: Any, values: Any) -> None:
-        """Enter the values of asked points, in any order and in parts."""
+    def tell(self, points: Any, values: Any, constraints: Any = None) -> None:
+        """Enter the values of asked points, in any order and in parts.
+
+        With constraints also the constraint values (k, m), those of all constraints side by side; they may be left out
+        where all constraints have functions, which are then called.
+        """
         rows = np.atleast_2d(floats("points", points, "points that ask gave, (D,) or (k, D)"))
         told = np.atleast_1d(floats("values", values, "one number per point"))
         if told.shape != (len(rows),):
             raise ValueError(f"values must be one per point ({len(rows)}), got shape {told.shape}")
-        for i, value in zip(self._matched(rows), told, strict=True):
+        limited = told_constraints(self._run.spec.problem.constraints, rows, constraints)
+        for i, value, row in zip(self._matched(rows), told, limited, strict=True):
             self._asked.discard(i)
             self._handed.discard(i)
-            self._run.tell(i, float(value))
+            self._run.tell(i, float(value), row)
             if self._run.between_generations:
                 self._note_generation()
 
@@ -250,6 +259,7 @@ class Optimizer:
             policy=self._run.spec.policy.name,
             seed=self.seed,
         )
+        result.update(constraint_fields(self._run))
         if self._history is not None:
             result["history"] = self._history.result()
         return result

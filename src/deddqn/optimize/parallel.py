@@ -12,7 +12,7 @@ import numpy as np
 
 from deddqn.optimize.arguments import whole_number
 from deddqn.optimize.worker_pool import Evaluated, WorkerPool
-from deddqn.problems.python_callback import as_value
+from deddqn.problems.constraints import ConstrainedFunction, as_outcome
 
 TASK_SECONDS = 0.005  # cheap points travel to the workers in bundles that take about so long
 TASKS_PER_WORKER = 4  # ... but never so large that workers wait for the last one
@@ -48,7 +48,7 @@ class Evaluator:
         if self._pool is not None:  # after an error nobody will take the values of what is being evaluated
             self._pool.close(at_once=error is not None)
 
-    def collect(self, points: np.ndarray, values: list[float]) -> bool:
+    def collect(self, points: np.ndarray, values: list[Any]) -> bool:
         """Append the values of points (S, D) in their order; False if the time was up before the last one.
 
         When something is raised, `values` holds what was known by then.
@@ -61,7 +61,10 @@ class Evaluator:
             return self._in_processes(points, values)
         return True
 
-    def _at_once(self, points: np.ndarray, values: list[float]) -> None:
+    def _at_once(self, points: np.ndarray, values: list[Any]) -> None:
+        if isinstance(self.function, ConstrainedFunction):
+            values.extend(self.function.batch(np.ascontiguousarray(points.T)))
+            return
         given = self.function(np.ascontiguousarray(points.T))
         rule = f"a vectorized fun must return {len(points)} numbers for x of shape {points.T.shape}"
         try:
@@ -73,9 +76,9 @@ class Evaluator:
             raise ValueError(f"{rule}, got shape {found.shape}")
         values.extend(found.tolist())
 
-    def _mapped(self, points: np.ndarray, values: list[float]) -> None:
+    def _mapped(self, points: np.ndarray, values: list[Any]) -> None:
         for value in self.workers(self.function, list(points)):
-            values.append(as_value(value))
+            values.append(as_outcome(self.function, value))
             if len(values) > len(points):
                 break
         if len(values) != len(points):
@@ -83,7 +86,7 @@ class Evaluator:
             values.clear()  # nobody knows which value belongs to which point
             raise ValueError(f"workers must give {len(points)} values for as many points, got {count}")
 
-    def _in_processes(self, points: np.ndarray, values: list[float]) -> bool:
+    def _in_processes(self, points: np.ndarray, values: list[Any]) -> bool:
         assert self._pool is not None
         started = time.monotonic()
         starts = iter(range(0, len(points), self._bundle))

@@ -23,6 +23,14 @@ def polishing_share(maxfun: int, population_size: int) -> int:
     return max(0, min(maxfun // 10, maxfun - population_size))
 
 
+def polishing_bounds(
+    bounds: tuple[np.ndarray, np.ndarray], integrality: np.ndarray, x: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds of a local search from `x`: discrete coordinates stay as they are."""
+    lower, upper = (np.where(integrality != 0, x, bound) for bound in bounds)
+    return lower, upper
+
+
 class Polish:
     """Local search from a result, which changes only for the better.
 

@@ -69,6 +69,7 @@ def _problem_reference(run: Run) -> dict[str, Any]:
         "bounds": problem.bounds.tolist(),
         "noisy": noisy,
         "work_size": int(run.core.work.size),
+        "integrality": problem.integrality.tolist(),
         "registered": known is not None and known.objective.kernel is problem.objective.kernel,
     }
 
@@ -84,7 +85,7 @@ def _problem_of(saved: dict[str, Any]) -> Problem:
     if saved["registered"]:
         return get(saved["name"], noise=saved["noisy"])
     bounds = np.asarray(saved["bounds"])
-    box = Problem.box(bounds[:, 0], bounds[:, 1], name=saved["name"])
+    box = Problem.box(bounds[:, 0], bounds[:, 1], name=saved["name"], integrality=saved["integrality"])
     box.objective = Objective(box.objective.kernel, work_size=int(saved["work_size"]))
     return box
 

@@ -22,7 +22,7 @@ class History:
         """Add the state of the run between two generations."""
         counters, scalars = run.de_state.counters, run.de_state.scalars
         self._evaluations.append(int(counters[Counter.EVALUATIONS]))
-        self._best.append(float(scalars[Scalar.F_BSF]))
+        self._best.append(run.best_value)
         self._mean.append(float(scalars[Scalar.MEAN]) if scalars[Scalar.MEDIAN] < np.inf else np.inf)
         self._counts.append(run.de_state.applications.copy())
 

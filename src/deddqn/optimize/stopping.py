@@ -14,6 +14,7 @@ MESSAGES = {
     "maxfun": "All {maxfun} evaluations are used.",
     "ftarget": "The target value {ftarget:g} is reached.",
     "optimum": "The known optimum is reached.",
+    "exhausted": "All {points} points of the space are evaluated.",
     "maxiter": "All {maxiter} generations are done.",
     "tol": "The population has converged.",
     "maxtime": "The time is up.",
@@ -38,6 +39,8 @@ def reasons_to_stop(run: Run, limits: Limits, outside: Iterable[str]) -> dict[st
     reasons = set(outside)
     if run.ended == End.BUDGET:
         reasons.add("maxfun")
+    if run.ended == End.EXHAUSTED:
+        reasons.add("exhausted")
     if run.ended == End.TARGET:
         hit = limits.ftarget is not None and run.best_value <= limits.ftarget
         reasons.add("ftarget" if hit else "optimum")
@@ -46,6 +49,7 @@ def reasons_to_stop(run: Run, limits: Limits, outside: Iterable[str]) -> dict[st
     if run.de_state.counters[Counter.INITIALISED] and run.between_generations and has_converged(run, limits):
         reasons.add("tol")
     values = {"maxfun": run.spec.config.budget, "ftarget": limits.ftarget or 0.0, "maxiter": limits.maxiter}
+    values["points"] = int(run.de_state.counters[Counter.POINTS])
     return {reason: text.format(**values) for reason, text in MESSAGES.items() if reason in reasons}
 
 
@@ -72,5 +76,6 @@ def final_message(run: Run, stopped: dict[str, str]) -> str:
     if bad:
         parts.append(f"{bad} of {run.evaluations} evaluations gave NaN or an infinity.")
     if not np.isfinite(run.best_value):
-        parts.append("No finite value was found.")
+        constrained = run.spec.problem.constraints is not None
+        parts.append("No feasible point was found." if constrained else "No finite value was found.")
     return " ".join(parts)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from deddqn.problems.python_callback import as_value
+from deddqn.problems.constraints import as_outcome
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -37,13 +37,13 @@ class WorkerTraceback(Exception):
 
 
 class Evaluated(NamedTuple):
-    """What came of a point: its value, or what was raised and where."""
+    """What came of a point: its value (with constraints: and its constraint values), or what was raised and where."""
 
-    value: float
+    value: Any
     error: BaseException | None = None
     where: str = ""
 
-    def checked(self) -> float:
+    def checked(self) -> Any:
         """The value; raises what was raised."""
         if self.error is not None:
             raise self.error from WorkerTraceback(self.where)
@@ -79,7 +79,7 @@ def _serve(connection: Connection, inherited: list[Connection], sent: Any, deadl
 
 def _evaluate(function: Callable[[np.ndarray], Any], point: np.ndarray) -> Evaluated:
     try:
-        return Evaluated(as_value(function(point)))
+        return Evaluated(as_outcome(function, function(point)))
     except BaseException as error:
         return Evaluated(np.nan, _portable(error), traceback.format_exc())
 

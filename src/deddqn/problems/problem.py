@@ -22,6 +22,8 @@ from deddqn._jit import (
     linked,
     objective_of_jitted,
 )
+from deddqn.problems.constraints import ConstrainedFunction, ConstrainedPython, Constraints
+from deddqn.problems.integrality import check_integrality, lattice_bounds, lattice_points
 from deddqn.problems.python_callback import PythonObjective
 
 USER_FUNCTION = "objective"
@@ -35,7 +37,7 @@ class Objective:
     kernel: Function
     data: np.ndarray = field(default_factory=lambda: np.zeros(0))
     work_size: int = 0
-    python: PythonObjective | None = None
+    python: PythonObjective | ConstrainedPython | None = None
 
     @property
     def address(self) -> int:
@@ -111,6 +113,9 @@ class Problem:
     optimum : the lowest value, None where it is unknown.
     optimum_point : where the lowest value is taken, None where it is unknown.
     noisy : whether the value has noise, drawn by the caller (a run draws it from its noise stream).
+    constraints : limits beside the box, or None; the objective leaves constraint values at the start of its scratch.
+    integrality : of the coordinates, 0 (continuous), 1 (integer) or 2 (categorical), for all or for each; the bounds of
+        discrete coordinates become the first and the last integer between them.
     """
 
     def __init__(
@@ -125,15 +130,23 @@ class Problem:
         noisy: bool = False,
         bounded: bool = True,
         title: str = "",
+        constraints: Constraints | None = None,
+        integrality: Any = None,
     ) -> None:
         self.name = name
         self.lower, self.upper = check_bounds(lower, upper)
+        self.integrality = check_integrality(integrality, self.lower.size)
+        if self.integrality.any():
+            if not bounded:
+                raise ValueError(f"integrality must be left out where bounds are not kept, got {integrality!r}")
+            self.lower, self.upper = lattice_bounds(self.lower, self.upper, self.integrality)
         self.objective = objective
         self.optimum = optimum
         self.optimum_point = optimum_point
         self.noisy = noisy
         self.bounded = bounded
         self.title = title
+        self.constraints = constraints
         self.dimension = self.lower.size
         self.evaluable = True
         self._shape = (self.dimension,)
@@ -142,6 +155,11 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"<Problem {self.name}, {self.dimension} dimensions>"
+
+    @property
+    def points(self) -> float | None:
+        """How many points there are: None where no coordinate is discrete, inf where one is continuous."""
+        return lattice_points(self.lower, self.upper, self.integrality) if self.integrality.any() else None
 
     @property
     def bounds(self) -> np.ndarray:
@@ -183,9 +201,19 @@ class Problem:
         return other
 
     @classmethod
-    def box(cls, lower: Any, upper: Any, *, name: str = USER_FUNCTION) -> Problem:
+    def box(
+        cls,
+        lower: Any,
+        upper: Any,
+        *,
+        name: str = USER_FUNCTION,
+        constraints: Constraints | None = None,
+        integrality: Any = None,
+    ) -> Problem:
         """A problem without a function: its values come from outside, by ask and tell."""
-        problem = cls(name, lower, upper, Objective(_no_objective))
+        scratch = 0 if constraints is None else constraints.size + len(lower)
+        objective = Objective(_no_objective, work_size=scratch)
+        problem = cls(name, lower, upper, objective, constraints=constraints, integrality=integrality)
         problem.evaluable = False
         return problem
 
@@ -198,6 +226,8 @@ class Problem:
         name: str = USER_FUNCTION,
         optimum: float | None = None,
         optimum_point: np.ndarray | None = None,
+        constraints: Constraints | None = None,
+        integrality: Any = None,
     ) -> Problem:
         """A problem from a Python or a numba-jitted function of one point (D,).
 
@@ -206,19 +236,24 @@ class Problem:
         pairs = np.asarray(bounds, dtype=np.float64)
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise ValueError(f"bounds must be (lower, upper) pairs, one per coordinate, got shape {pairs.shape}")
-        objective = _objective_of(function, len(pairs))
-        return cls(name, pairs[:, 0], pairs[:, 1], objective, optimum=optimum, optimum_point=optimum_point)
+        objective = _objective_of(function, len(pairs), constraints)
+        known: dict[str, Any] = {"optimum": optimum, "optimum_point": optimum_point}
+        known |= {"constraints": constraints, "integrality": integrality}
+        return cls(name, pairs[:, 0], pairs[:, 1], objective, **known)
 
 
 def _no_objective(x: np.ndarray, data: np.ndarray, work: np.ndarray, gauss: float) -> float:
     raise RuntimeError("this problem has no function: its values come from outside")
 
 
-def _objective_of(function: Callable[[np.ndarray], Any], dimension: int) -> Objective:
-    if is_jitted(function):
-        return Objective(objective_of_jitted(function))
+def _objective_of(function: Callable[[np.ndarray], Any], dimension: int, constraints: Constraints | None) -> Objective:
     if not callable(function):
         raise ValueError(f"function must be callable, got {function!r}")
+    if constraints is not None:
+        together = ConstrainedPython(ConstrainedFunction(function, constraints), dimension)
+        return Objective(together.kernel, together.data, together.work_size, together)
+    if is_jitted(function):
+        return Objective(objective_of_jitted(function))
     python = PythonObjective(function, dimension)
     return Objective(python.kernel, python.data, 0, python)
 

@@ -1,0 +1,51 @@
+"""What a run remembers for the strategy cma: fields of the DE state."""
+
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+
+from deddqn._jit import Field
+from deddqn._jit.contents import ANYTHING, COUNT, index, slots, whole, within
+
+
+class Model(IntEnum):
+    """Floats of the strategy cma."""
+
+    SIGMA = 0  # 0: the distribution has to be restarted
+    SAMPLES = 1  # waiting
+    UPDATES = 2  # since it began
+    STALE = 3  # updates without a better value
+    BEST = 4  # value since it began
+    LAMBDA = 5  # samples per update
+    BEGUN = 6  # how often it began
+    COLLECTED = 7  # trials of this generation that were looked at
+
+
+MODEL = slots(
+    Model,
+    SIGMA=ANYTHING,
+    SAMPLES=whole(0, "model_points"),
+    UPDATES=COUNT,
+    STALE=within(0, math.inf),
+    BEST=ANYTHING,
+    LAMBDA=whole(0, "model_points"),
+    BEGUN=COUNT,
+    COLLECTED=whole(0, "RECORDED"),
+)
+
+MODEL_FIELDS = (
+    Field("model", "float", (len(Model),), "of the strategy cma", holds=MODEL),
+    Field("model_mean", "float", ("model_D",), "m of the normal distribution of the strategy cma", holds=ANYTHING),
+    Field("model_covariance", "float", ("model_D", "model_D"), "C", holds=ANYTHING),
+    Field("model_factor", "float", ("model_D", "model_D"), "A with A A' = C, lower triangular", holds=ANYTHING),
+    Field("path_sigma", "float", ("model_D",), "evolution path of the step size", holds=ANYTHING),
+    Field("path_covariance", "float", ("model_D",), "... of the covariance", holds=ANYTHING),
+    Field("model_step", "float", ("model_D",), "of the mean, over sigma", holds=ANYTHING),
+    Field("model_white", "float", ("model_D",), "A^-1 step; or the normal numbers of a sample", holds=ANYTHING),
+    Field(
+        "model_points", "float", ("model_points", "model_D"), "samples that wait for the next update", holds=ANYTHING
+    ),
+    Field("model_values", "float", ("model_points",), holds=ANYTHING),
+    Field("model_order", "int", ("model_points",), holds=index("model_points")),
+)
