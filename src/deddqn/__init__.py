@@ -9,7 +9,7 @@ from deddqn._utils.lazy_imports import lazy_names
 if TYPE_CHECKING:
     from deddqn.de import EXTENDED, PAPER, DEConfig, Operator, Portfolio
     from deddqn.engine import RunSpec, VectorizedRuns
-    from deddqn.optimize import Optimizer, minimize, plot
+    from deddqn.optimize import Optimizer, differential_evolution, minimize, plot
     from deddqn.policies import load_policy
     from deddqn.problems import Problem, ReturnedConstraint
 else:
@@ -18,7 +18,7 @@ else:
         {
             "deddqn.de": ("EXTENDED", "PAPER", "DEConfig", "Operator", "Portfolio"),
             "deddqn.engine": ("RunSpec", "VectorizedRuns"),
-            "deddqn.optimize": ("Optimizer", "minimize", "plot"),
+            "deddqn.optimize": ("Optimizer", "differential_evolution", "minimize", "plot"),
             "deddqn.policies": ("load_policy",),
             "deddqn.problems": ("Problem", "ReturnedConstraint"),
         },
@@ -35,6 +35,7 @@ __all__ = [
     "ReturnedConstraint",
     "RunSpec",
     "VectorizedRuns",
+    "differential_evolution",
     "load_policy",
     "minimize",
     "plot",

@@ -160,6 +160,10 @@ class ExtendedReference(ReferenceRun):
                 pbest = self._guide()
                 other = self._parent_or_archived(points[2], others_used=2)
                 return points[0] + scale * (pbest - points[0] + points[1] - other)
+            if strategy == "rand-to-best/1":
+                return points[0] + scale * (best - points[0] + points[1] - points[2])
+            if strategy == "best/2":
+                return best + scale * (points[0] - points[1] + points[2] - points[3])
             if strategy == "gauss":
                 return self._gaussian_sample(scale)
             if strategy == "cma":

@@ -143,11 +143,11 @@ def _build_python_caller() -> Any:
     return lowering.python_caller()
 
 
-def _no_python_caller(address: int, point: np.ndarray) -> float:
-    raise NotImplementedError("without a compiler Python functions are called as they are")
+def _call_plain_object(address: int, point: np.ndarray) -> float:
+    return float(ctypes.cast(int(address), ctypes.py_object).value(point.ctypes.data))
 
 
-call_python_object = intrinsic(_build_python_caller, _no_python_caller)
+call_python_object = intrinsic(_build_python_caller, _call_plain_object)
 """``call_python_object(address, point)``: what the Python callable at `address` gives for where `point` lies."""
 
 

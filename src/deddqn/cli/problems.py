@@ -28,6 +28,12 @@ def run(options: Options) -> int:
     console.print(table)
     console.print(f"\nDimensions: {', '.join(map(str, DIMENSIONS))}, as in cec2005:F9/d10")
     console.print("BBOB (extra bbob): bbob:f1/i1/d10 .. bbob:f24/i15/d40 through ioh, bbob-coco:... through COCO")
+    console.print(
+        "CEC competitions (extra baselines): cec2011:F1, cec2014:F1/d10, cec2017:F1/d30, cec2020:F1/d5, cec2022:F1/d20"
+    )
+    console.print(
+        "Made problems: made:17/d23, made-held-out:17, any number; without /d each has a dimension of its own"
+    )
     for name, members in SUITES.items():
         console.print(f"Suite {name}: {len(members)} problems")
     return 0

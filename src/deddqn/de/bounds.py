@@ -6,8 +6,9 @@ import math
 
 from deddqn._jit import kernel
 from deddqn.de.config import REPAIRS
+from deddqn.rng import uniform
 
-CLIP, REFLECT, MIDPOINT = (REPAIRS.index(name) for name in ("clip", "reflect", "midpoint"))
+CLIP, REFLECT, RANDOM = (REPAIRS.index(name) for name in ("clip", "reflect", "random"))
 MOST_REFLECTIONS = 100  # then the coordinate is clipped
 
 
@@ -38,3 +39,11 @@ def repair(how, trial, parent, lower, upper):
             trial[d] = _reflect(value, low, high)
         else:
             trial[d] = 0.5 * parent[d] + 0.5 * (low if value < low else high)
+
+
+@kernel
+def draw_outside_again(trial, lower, upper, stream):
+    """Draw the coordinates of a mutant that left the bounds uniformly within them. Writes `trial`."""
+    for d in range(trial.size):
+        if not lower[d] <= trial[d] <= upper[d]:
+            trial[d] = lower[d] + uniform(stream) * (upper[d] - lower[d])

@@ -9,8 +9,9 @@ from typing import Any
 
 from deddqn._utils.validation import check_whole_number, choice_error
 
-REPAIRS = ("clip", "reflect", "midpoint")
-UPDATINGS = ("sequential", "deferred")
+REPAIRS = ("clip", "reflect", "midpoint", "random")
+UPDATINGS = ("sequential", "deferred", "immediate", "asynchronous")
+CROSSOVERS = ("binomial", "exponential")
 SMALLEST_POPULATION = 6  # a parent and five donors
 LARGEST_ARCHIVE = 100.0  # populations
 MOST_TRIALS = 16
@@ -24,9 +25,12 @@ class DEConfig:
     ----------
     population_size : NP, at least 6 (a parent and five donors).
     budget : FE^max, evaluations including the initial population.
-    repair : what happens to a coordinate outside of the bounds: "clip", "reflect" or "midpoint".
+    repair : what happens to a coordinate outside of the bounds: "clip", "reflect", "midpoint" or "random".
     updating : "sequential" decides for every individual with the newest history; "deferred" proposes a whole
-        generation first, for vectorised or parallel objectives.
+        generation first, for vectorised or parallel objectives; "immediate" is sequential, and a trial that is not
+        worse replaces its parent at once (for portfolios without adapted F and CR and without an archive);
+        "asynchronous" proposes a trial whenever one is asked for and lets it replace its parent when its value comes,
+        in any order.
     target_error : a run ends when the error is below this, where the optimum is known.
     target_value : a run ends when a value is not above this.
     final_population : the population shrinks linearly over the budget from NP to this size; None keeps NP.
@@ -39,6 +43,8 @@ class DEConfig:
         populations; then a restart is made only if as much is left before it as the population has lived. 0: there is
         no return.
     n_candidates : candidates per trial, from 1 to 16; policies that pre-screen evaluate one of them.
+    crossover_kind : "binomial", or "exponential": the mutant gives a run of neighbouring coordinates.
+    dither : every generation adds a number drawn from [0, dither) to the F of the operators.
     """
 
     population_size: int = 100
@@ -53,6 +59,8 @@ class DEConfig:
     restart_tolerance: float = 0.0
     restart_final_fraction: float = 0.0
     n_candidates: int = 1
+    crossover_kind: str = "binomial"
+    dither: float = 0.0
 
     def __post_init__(self) -> None:
         donors = " (a parent and five donors)"
@@ -69,6 +77,10 @@ class DEConfig:
         check_whole_number("n_candidates", self.n_candidates, 1, " candidate")
         if self.n_candidates > MOST_TRIALS:
             raise ValueError(f"n_candidates must be at most {MOST_TRIALS}, got {self.n_candidates}")
+        if self.crossover_kind not in CROSSOVERS:
+            raise choice_error("crossover_kind", self.crossover_kind, CROSSOVERS)
+        if not 0.0 <= self.dither < math.inf:
+            raise ValueError(f"dither must be a finite number of 0 or more, got {self.dither}")
         self._check_population()
 
     def _check_population(self) -> None:
@@ -96,7 +108,7 @@ class DEConfig:
 
 OWN_SETTINGS = (
     *("population_size", "final_population", "pbest", "archive", "restart_tolerance", "restart_final_fraction"),
-    *("repair", "n_candidates"),
+    *("repair", "n_candidates", "crossover_kind", "dither"),
 )
 """The settings that belong to a policy: they go into its file, and are the defaults of runs with it."""
 

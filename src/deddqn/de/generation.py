@@ -15,16 +15,25 @@ from deddqn.de.termination import target_reached
 
 @kernel
 def register_value(de_state, point, value):
-    """Count one evaluation of `point` and update f_bsf, x_bsf, f_wsf; return the value as it is stored.
+    """Count one evaluation of `point` and update f_bsf, x_bsf, f_wsf; return the value as it is stored."""
+    counters = de_state.counters
+    counters[Counter.EVALUATIONS] += 1
+    if not math.isfinite(value):
+        counters[Counter.NON_FINITE] += 1
+    return update_extremes(de_state, point, value)
+
+
+@kernel
+def update_extremes(de_state, point, value):
+    """Update f_bsf, x_bsf, f_wsf by the value of `point`; return the value as it is stored.
 
     A value that is not finite is stored as +inf and never best or worst.
     """
     counters, scalars = de_state.counters, de_state.scalars
-    counters[Counter.EVALUATIONS] += 1
     if not math.isfinite(value):
-        counters[Counter.NON_FINITE] += 1
         value = math.inf
-    if counters[Counter.EVALUATIONS] == 1 or value < scalars[Scalar.F_BSF]:
+    first = counters[Counter.EVALUATIONS] == 1 and scalars[Scalar.F_BSF] == math.inf
+    if first or value < scalars[Scalar.F_BSF]:
         scalars[Scalar.F_BSF] = value
         copy(point, de_state.best_point)
     if de_state.constraint_scale.size == 0:
@@ -51,6 +60,18 @@ def count_stagnation(counters, improved):
 
 
 @kernel
+def replace_at_once(de_state, i):
+    """Let the trial of individual `i` be its parent from now on, if it is not worse; and the best one, if it is."""
+    counters, fitness, value = de_state.counters, de_state.fitness, de_state.values[i]
+    if value <= fitness[i]:
+        fitness[i] = value
+        copy(de_state.trials[i], de_state.parents[i])
+        copy(de_state.trial_pairs[i], de_state.parent_pairs[i])
+        if value <= fitness[counters[Counter.BEST]]:
+            counters[Counter.BEST] = i
+
+
+@kernel
 def record_trial(de_state, i, value):
     """Record the value of the trial of individual `i`; `outcome` holds what was known before it."""
     counters, scalars, outcome = de_state.counters, de_state.scalars, de_state.outcome
@@ -69,6 +90,8 @@ def record_trial(de_state, i, value):
     count_stagnation(counters, value < outcome[Outcome.BSF])
     de_state.applications[de_state.choices[i]] += 1
     counters[Counter.RECORDED] += 1
+    if counters[Counter.IMMEDIATE]:
+        replace_at_once(de_state, i)
 
 
 @kernel
@@ -76,6 +99,10 @@ def generation_is_over(de_state):
     """True when every individual of the generation is recorded, or the run may stop within it."""
     counters = de_state.counters
     if counters[Counter.RECORDED] >= counters[Counter.GENERATION_SIZE]:
+        return True
+    if counters[Counter.ASYNCHRONOUS] and (
+        counters[Counter.EVALUATIONS] >= counters[Counter.BUDGET] or exhausted(de_state)
+    ):
         return True
     return counters[Counter.DEFERRED] == 0 and target_reached(de_state.scalars)
 
@@ -106,7 +133,9 @@ def begin_generation(de_state):
 def exhausted(de_state):
     """True when all points of a discrete space have been evaluated; those of a new population are about to be."""
     counters = de_state.counters
-    return de_state.visited.size > 0 and counters[Counter.INITIALISED] == 1 and points_left(counters) <= 0
+    if de_state.visited.size == 0 or counters[Counter.PENDING] > 0:
+        return False
+    return counters[Counter.INITIALISED] == 1 and points_left(counters) <= 0
 
 
 @kernel

@@ -57,6 +57,15 @@ def towards(parents, base, pbest, plus, minus, scale, trial):
         trial[d] = x + scale * (parents[pbest, d] - x + parents[plus, d] - parents[minus, d])
 
 
+@kernel
+def best_2(parents, i, donors, best, scale, trial):
+    """x_best + F (x_r1 - x_r2 + x_r3 - x_r4)."""
+    r1, r2, r3, r4 = donors[0], donors[1], donors[2], donors[3]
+    for d in range(trial.size):
+        difference = parents[r1, d] - parents[r2, d] + parents[r3, d] - parents[r4, d]
+        trial[d] = parents[best, d] + scale * difference
+
+
 PAPER_STRATEGIES = {
     "rand/1": rand_1,
     "rand/2": rand_2,
@@ -70,7 +79,10 @@ FURTHER_STRATEGIES = ("best/1", "curr-to-best/1", "curr-to-pbest/1", "rand-to-pb
 
 GAUSS = "gauss"
 CMA = "cma"
-STRATEGIES = (*PAPER_STRATEGIES, *FURTHER_STRATEGIES, GAUSS, CMA)
+CLASSICAL_STRATEGIES = ("rand-to-best/1", "best/2")
+"""Two more that add differences: the others of Storn and Price's that other libraries have."""
+
+STRATEGIES = (*PAPER_STRATEGIES, *FURTHER_STRATEGIES, GAUSS, CMA, *CLASSICAL_STRATEGIES)
 """All names; a strategy's code in a run is its position here."""
 
 ARCHIVE_DONORS = {"curr-to-pbest/1": 1, "rand-to-pbest/1": 2}
@@ -94,12 +106,14 @@ def mutate(code, parents, i, donors, best, scale, trial):
 def mutate_further(code, parents, i, donors, best, scale, trial):
     """Write the mutant of any strategy that adds differences into `trial`.
 
-    best/1 is x_best + F (x_r1 - x_r2); curr-to-(p)best/1 is x_i + F (x_best - x_i + x_r1 - x_r2); rand-to-pbest/1 is
-    x_r1 + F (x_best - x_r1 + x_r2 - x_r3).
+    best/1 is x_best + F (x_r1 - x_r2); curr-to-(p)best/1 is x_i + F (x_best - x_i + x_r1 - x_r2);
+    rand-to-(p)best/1 is x_r1 + F (x_best - x_r1 + x_r2 - x_r3).
     """
     if code < 4:
         mutate(code, parents, i, donors, best, scale, trial)
-    elif code == 7:
+    elif code == 11:
+        best_2(parents, i, donors, best, scale, trial)
+    elif code == 7 or code == 10:
         towards(parents, donors[0], best, donors[1], donors[2], scale, trial)
     else:
         towards(parents, best if code == 4 else i, best, donors[0], donors[1], scale, trial)

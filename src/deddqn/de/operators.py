@@ -7,14 +7,17 @@ formulas; adapted parameters, p-best, the archive and samples come with the port
 
 from __future__ import annotations
 
-from deddqn._jit import Function, caller_of, kernel
+from deddqn._jit import Function, call_python_object, caller_of, kernel
 from deddqn.de.archive import ARCHIVE_DONOR, draw_from_archive, draw_pbest
+from deddqn.de.bounds import RANDOM, draw_outside_again
 from deddqn.de.cma_sampling import sample_model
+from deddqn.de.config import DEConfig
 from deddqn.de.gaussian_sampling import sample_better_half
 from deddqn.de.mutation import CMA, GAUSS, PAPER_STRATEGIES, STRATEGIES, mutate, mutate_further
 from deddqn.de.portfolio import Portfolio
-from deddqn.de.state import DE_STATE, Counter
+from deddqn.de.state import DE_STATE, Counter, Scalar
 from deddqn.de.success_history import draw_parameters
+from deddqn.rng import Stream, integer_below, uniform
 
 OPERATOR_SIGNATURE = "float64(int64, int64, int64)"
 """operator(address of the DE state, i, op) -> CR of the trial"""
@@ -61,8 +64,47 @@ def operator_or_cma(address, i, op):
     return crossover
 
 
-def operator_kernel(portfolio: Portfolio) -> Function:
+@kernel
+def cross_over_exponentially(rate, stream, parent, trial):
+    """Exponential crossover: from a random coordinate on, as long as uniform numbers stay below CR, the mutant's.
+
+    Writes `trial`, which holds the mutant.
+    """
+    first, length = integer_below(stream, trial.size), 1
+    while length < trial.size and uniform(stream) < rate:
+        length += 1
+    for k in range(length, trial.size):
+        d = (first + k) % trial.size
+        trial[d] = parent[d]
+
+
+@kernel(OPERATOR_SIGNATURE)
+def operator_with_options(address, i, op):
+    """Every operator, or a Python object in their place; with dither, the repair "random", exponential crossover."""
+    de_state = DE_STATE_AT(address)
+    counters, scalars, stream = de_state.counters, de_state.scalars, de_state.streams[Stream.SEARCH]
+    trial = de_state.trials[i]
+    if i == 0 and scalars[Scalar.DITHER] > 0.0:
+        scalars[Scalar.DITHERED] = uniform(stream) * scalars[Scalar.DITHER]
+    if counters[Counter.PYTHON_STRATEGY]:
+        crossover = call_python_object(counters[Counter.PYTHON_STRATEGY], trial)
+    else:
+        constant = de_state.scale[op]
+        de_state.scale[op] = constant + scalars[Scalar.DITHERED]
+        crossover = operator_or_cma(address, i, op)
+        de_state.scale[op] = constant
+    if counters[Counter.REPAIR] == RANDOM:
+        draw_outside_again(trial, de_state.search_lower, de_state.search_upper, stream)
+    if counters[Counter.EXPONENTIAL]:
+        cross_over_exponentially(crossover, stream, de_state.parents[i], trial)
+        return 1.0
+    return crossover
+
+
+def operator_kernel(portfolio: Portfolio, config: DEConfig) -> Function:
     """The kernel that applies the operators of a portfolio."""
+    if config.dither > 0.0 or config.crossover_kind != "binomial" or config.repair == "random":
+        return operator_with_options
     if any(entry.strategy == CMA for entry in portfolio):
         return operator_or_cma
     plain = all(entry.strategy in PAPER_STRATEGIES and not entry.adapts for entry in portfolio)

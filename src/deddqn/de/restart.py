@@ -73,7 +73,7 @@ def restart_if_converged(de_state):
 def is_time_to_restart(de_state):
     """Whether the budget leaves more than a new population, and before the reserve as much as this one has lived."""
     counters = de_state.counters
-    left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS]
+    left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS] - counters[Counter.PENDING]
     if left <= counters[Counter.POPULATION]:
         return False
     if de_state.visited.size and points_left(counters) <= counters[Counter.POPULATION]:

@@ -167,7 +167,9 @@ def evaluate(episode, i):
     """
     core, de_state, _ = episode
     links = core.links
-    point = de_state.trials[i] if de_state.counters[Counter.INITIALISED] else de_state.parents[i]
+    counters = de_state.counters
+    in_trials = counters[Counter.INITIALISED] or counters[Counter.ASYNCHRONOUS]
+    point = de_state.trials[i] if in_trials else de_state.parents[i]
     gauss = standard_normal(de_state.streams[Stream.NOISE]) if de_state.counters[Counter.NOISY] else 0.0
     value = call_objective(links[Link.OBJECTIVE], (point, linked(links, Link.DATA), core.work, gauss))
     for j in range(de_state.constraint_lower.size):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from deddqn._utils.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
+    from deddqn.optimize.drop_in import differential_evolution
     from deddqn.optimize.minimizer import minimize
     from deddqn.optimize.optimizer import Optimizer
     from deddqn.optimize.plotting import plot
@@ -14,10 +15,11 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "deddqn.optimize.drop_in": ("differential_evolution",),
             "deddqn.optimize.minimizer": ("minimize",),
             "deddqn.optimize.optimizer": ("Optimizer",),
             "deddqn.optimize.plotting": ("plot",),
         },
     )
 
-__all__ = ["Optimizer", "minimize", "plot"]
+__all__ = ["Optimizer", "differential_evolution", "minimize", "plot"]

@@ -16,7 +16,7 @@ from deddqn.problems.integrality import on_lattice, spread_on_lattice
 from deddqn.problems.problem import Problem, check_bounds
 from deddqn.rng import Stream, streams_at
 
-INITS = ("uniform", "latinhypercube", "sobol")
+INITS = ("uniform", "latinhypercube", "sobol", "halton")
 LARGEST_WHOLE = 2**53
 
 
@@ -154,6 +154,8 @@ def _design(init: str, size: int, dimension: int, seeding: tuple[int, str]) -> n
     generator = np.random.default_rng([int(word) for word in words])
     if init == "latinhypercube":
         design: np.ndarray = qmc.LatinHypercube(dimension, rng=generator).random(size)
+    elif init == "halton":
+        design = qmc.Halton(dimension, rng=generator).random(size)
     else:
         power = int(np.ceil(np.log2(size)))
         design = qmc.Sobol(dimension, rng=generator).random_base2(power)[:size]

@@ -82,7 +82,8 @@ def minimize(
     population_size, scale, crossover : NP, F and CR; by default those of the policy (100, and the entries' own).
     final_population : let the population shrink linearly over `maxfun` to this size.
     repair : "clip", "reflect" or "midpoint", for coordinates that leave the bounds; by default the policy's own way.
-    updating : "sequential" (the default) or "deferred", which vectorised and parallel functions need (and get).
+    updating : "sequential" (the default); "deferred", which vectorised and parallel functions get; or "asynchronous",
+        which keeps all processes of `workers` busy: then the result depends on the order in which values come.
     restart_tolerance : restart with another population when values and coordinates are this close together,
         relative to the range of all values and to the bounds; 0 never does. The policy's own by default.
     restart_final_fraction : the last share of `maxfun`, for which the search returns to the best population that a
@@ -93,9 +94,10 @@ def minimize(
         hold integers. 2 is for numbers of categories, without an order. Where no coordinate is continuous no point is
         evaluated twice, and the search ends when all have been.
     vectorized : `fun` takes (D, S) and returns (S,), as in scipy.
-    workers : number of processes (-1: all cores), or a map-like. The result does not depend on it.
+    workers : number of processes (-1: all cores), or a map-like. The result does not depend on it, unless `updating`
+        is "asynchronous".
     x0 : a point to include in the initial population.
-    init : "uniform", "latinhypercube", "sobol", or the population itself as an array (S, D).
+    init : "uniform", "latinhypercube", "sobol", "halton", or the population itself as an array (S, D).
     rng, seed : int, Generator or SeedSequence; the same seed gives the same run.
     callback : ``callback(xk, convergence=...)`` or ``callback(intermediate_result)`` after every generation; stops
         the search by returning True or raising StopIteration.

@@ -15,6 +15,7 @@ from deddqn.de.config import SMALLEST_POPULATION, config_for
 from deddqn.de.state import Counter
 from deddqn.engine.run import Run
 from deddqn.engine.run_spec import RunSpec
+from deddqn.optimize import asked_points
 from deddqn.optimize.arguments import (
     check_start,
     choose_policy,
@@ -46,7 +47,8 @@ class Optimizer:
     """Differential Evolution with a policy, one step at a time.
 
     Parameters are those of `deddqn.minimize`. With ``updating="sequential"`` `ask` gives one point at a time; with
-    ``"deferred"`` a generation, which may be evaluated in any order and in parallel.
+    ``"deferred"`` a generation, which may be evaluated in any order and in parallel; with ``"asynchronous"`` as many
+    points as are wanted at any time.
 
     Examples
     --------
@@ -173,9 +175,13 @@ class Optimizer:
         """The points (k, D) to evaluate next: one in sequential mode, what is left of a generation in deferred mode.
 
         With `n` at most so many. Points that were handed out are not handed out again until they are told.
+
+        In asynchronous mode `n` points (1 unless given), whatever is pending; fewer only when `maxfun` leaves no more.
         """
         wanted = None if n is None else whole_number("n", n, 1)
         self._reasons.clear()
+        if self._run.spec.asynchronous:
+            return asked_points.hand_out(self._run, self._handed, wanted or 1, self._note_history)
         first, last = self._run.ask()
         waiting = [i for i in range(first, last) if i not in self._handed and not self._run.told[i]]
         if last > first and not waiting:
@@ -190,37 +196,31 @@ class Optimizer:
 
         With constraints also the constraint values (k, m), those of all constraints side by side; they may be left out
         where all constraints have functions, which are then called.
+
+        In asynchronous mode also those of points from elsewhere, inside of the bounds: they are no evaluations of this
+        search, but count for the best so far, and the points join the population if they are good enough.
         """
         rows = np.atleast_2d(floats("points", points, "points that ask gave, (D,) or (k, D)"))
         told = np.atleast_1d(floats("values", values, "one number per point"))
         if told.shape != (len(rows),):
             raise ValueError(f"values must be one per point ({len(rows)}), got shape {told.shape}")
         limited = told_constraints(self._run.spec.problem.constraints, rows, constraints)
-        for i, value, row in zip(self._matched(rows), told, limited, strict=True):
+        if self._run.spec.asynchronous:
+            asked_points.tell(self._run, self._handed, rows, told, self._note_history)
+            return
+        for i, value, row in zip(asked_points.match_asked(self._run, self._asked, rows), told, limited, strict=True):
             self._asked.discard(i)
             self._handed.discard(i)
             self._run.tell(i, float(value), row)
             if self._run.between_generations:
                 self._note_generation()
 
-    def _matched(self, rows: np.ndarray) -> list[int]:
-        """The numbers of the asked points, each once; unknown points are an error before anything is entered."""
-        points, told = self._run.points, self._run.told
-        waiting: dict[bytes, list[int]] = {}
-        for i in sorted(self._asked, reverse=True):
-            if not told[i]:
-                waiting.setdefault(_key(points[i]), []).append(i)
-        matched = []
-        for row in rows:
-            same = waiting.get(_key(row))
-            if not same:
-                raise ValueError(f"points must come from ask and be told once, got {row}")
-            matched.append(same.pop())
-        return matched
-
     def _note_generation(self) -> None:
         self._asked.clear()
         self._handed.clear()
+        self._note_history()
+
+    def _note_history(self) -> None:
         if self._history is not None:
             self._history.note(self._run)
 
@@ -245,7 +245,7 @@ class Optimizer:
         stopped = self.stop()
         found = bool(np.isfinite(self._run.best_value))
         result = Result(
-            x=(de_state.best_point if self._run.evaluations else de_state.parents[0]).copy(),
+            x=(de_state.best_point if self._run.evaluations or found else de_state.parents[0]).copy(),
             fun=self._run.best_value,
             nfev=self._run.evaluations,
             nit=self._run.generation,
@@ -260,6 +260,8 @@ class Optimizer:
             seed=self.seed,
         )
         result.update(constraint_fields(self._run))
+        if de_state.counters[Counter.FOREIGN]:
+            result["foreign"] = int(de_state.counters[Counter.FOREIGN])
         if self._history is not None:
             result["history"] = self._history.result()
         return result
@@ -380,7 +382,3 @@ class Optimizer:
         self._adopt(Run.resume(spec, state["arena"]), history)
         self._asked = set(state["asked"])
         self.label = str(state.get("label", ""))
-
-
-def _key(point: np.ndarray) -> bytes:
-    return (point + 0.0).tobytes()  # -0.0 and 0.0 are the same point

@@ -42,6 +42,7 @@ def state_of(run: Run) -> dict[str, Any]:
         "config": asdict(spec.config),
         "seed": spec.seed,
         "repeat": spec.repeat,
+        "trial_rows": spec.trial_rows,
         "arena": run.arena.copy(),
     }
 
@@ -55,6 +56,7 @@ def spec_of(state: dict[str, Any], policy: Policy | None) -> RunSpec:
         config=DEConfig(**state["config"]),
         seed=int(state["seed"]),
         repeat=int(state["repeat"]),
+        trial_rows=int(state.get("trial_rows", 0)),
     )
 
 

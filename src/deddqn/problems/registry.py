@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from deddqn._utils.validation import UnknownNameError, suggestion, unknown_name
-from deddqn.problems import bbob, cec2005
+from deddqn.problems import bbob, cec2005, cec_competitions
+from deddqn.problems.made import recipes
 from deddqn.problems.problem import Objective, Problem
 from deddqn.problems.transforms.ill_conditioned import StretchedObjective, random_stretch
 from deddqn.problems.transforms.quantized import QuantisedObjective
@@ -16,6 +17,7 @@ from deddqn.problems.transforms.quantized import QuantisedObjective
 PAPER_DIMENSIONS = (10, 30)
 VARIANTS = (1, 2, 3, 4)
 STRETCHED = QUANTISED = (1, 2)
+MADE = 200  # problems of a made suite; there are many more
 _STRETCHES = 20050  # seeds their random numbers
 
 
@@ -24,9 +26,11 @@ def get(name: str, *, dimension: int | None = None, noise: bool = True) -> Probl
 
     Parameters
     ----------
-    name : ``cec2005:F1`` .. ``cec2005:F25`` or ``bbob:f1/i1`` .. ``bbob:f24/i1``, with or without ``/d<dimension>``.
+    name : ``cec2005:F1`` .. ``cec2005:F25`` or ``bbob:f1/i1`` .. ``bbob:f24/i1``, with or without ``/d<dimension>``;
+        also ``cec2017:F1`` and others (`deddqn.problems.cec_competitions`).
         ``cec2005:F1/v3`` is the third variant of F1, with another shift and (where F1 has one) another rotation;
         ``cec2005:F1/s3`` is this variant, stretched, and ``cec2005:F1/q3`` this variant with plateaus.
+        ``made:17`` and ``made-held-out:17`` are problems drawn by number (`deddqn.problems.made`).
     dimension : 2, 10, 30 or 50 for CEC2005, 2 or more for BBOB.
     noise : False switches the noise of F4, F17, F24 and F25 off.
     """
@@ -88,6 +92,8 @@ _FAMILIES: dict[str, Callable[[str, int | None, bool], Problem]] = {
     "cec2005": _cec2005,
     "bbob": bbob.load,
     "bbob-coco": bbob.load,
+    **dict.fromkeys(cec_competitions.COMPETITIONS, cec_competitions.load),
+    **dict.fromkeys(recipes.FAMILIES, recipes.load),
 }
 
 SUITES: dict[str, tuple[str, ...]] = {
@@ -104,9 +110,13 @@ SUITES: dict[str, tuple[str, ...]] = {
     ),
     "cec2005": tuple(f"cec2005:F{n}/d{d}" for d in PAPER_DIMENSIONS for n in cec2005.TABLE),
     **bbob.SUITES,
+    **cec_competitions.SUITES,
+    "made-train": tuple(f"made:{number}" for number in range(MADE)),
+    "made-validation": tuple(f"made-held-out:{number}" for number in range(MADE)),
 }
 """The paper's training and test problems (Sect. 5.1), variants of the training problems, stretched and quantised
-ones, and all of CEC2005, each at D = 10 and 30; then BBOB's."""
+ones, and all of CEC2005, each at D = 10 and 30; then BBOB's and those of later competitions; then made problems, each
+with a dimension of its own."""
 
 
 def suite(name: str, *, noise: bool = True) -> list[Problem]:

@@ -1,0 +1,220 @@
+"""Scores on the world of made problems: ``python -m benchmarks.world METHOD ... [--held-out] [--problems 100]``.
+
+A method is a policy (``softmax-x``), a policy with settings of `minimize` (``softmax-x:population_size=200``,
+``softmax-x:restart_tolerance=0,n_candidates=1``) or a baseline (``rcmaes``). Every problem has a dimension (2 to 100),
+and a budget (50 to 10,000 evaluations per coordinate), both log-uniform. Printed are, for all problems and by
+dimension and budget, the mean rank of the median error among the methods, and the rank score (the probability that a
+run ends better than a run of another method), with a 95% interval from a bootstrap over *base functions*: what counts
+is whether a difference holds on functions left out. ``--twice`` also runs every method with twice the budget and counts
+the problems on which that is significantly worse.
+
+Runs are appended to ``--out``; what is there already is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import mannwhitneyu, rankdata
+
+import deddqn
+from deddqn.analysis.statistics import SOLVED
+from deddqn.baselines import baseline_names, load_baseline
+from deddqn.problems import get
+from deddqn.problems.made.recipes import Recipe, recipe
+
+COLUMNS = ("method", "problem", "base", "dimension", "budget", "repeat", "error")
+DIMENSION_CUTS, BUDGET_CUTS = (7, 30), (500, 2000)
+RESAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class Task:
+    """All runs of a method on a problem with a budget."""
+
+    method: str
+    made: Recipe
+    budget: int
+    runs: int
+
+    @property
+    def problem(self) -> str:
+        """Its name."""
+        return f"{self.made.family}:{self.made.number}"
+
+
+def settings_of(method: str) -> tuple[str, dict[str, Any]]:
+    """A policy and the settings behind its name."""
+    name, _, text = method.partition(":")
+    pairs = (entry.split("=", 1) for entry in text.split(",") if entry)
+    return name, {key: float(value) if "." in value or "e" in value else int(value) for key, value in pairs}
+
+
+def run(task: Task) -> list[dict[str, Any]]:
+    """The runs of a task, as rows."""
+    problem = get(task.problem)
+    errors = []
+    for repeat in range(task.runs):
+        if task.method in baseline_names():
+            found = load_baseline(task.method).run(
+                problem, task.budget, np.random.default_rng([repeat, task.made.number])
+            )
+            best = found.best_value
+        else:
+            policy, settings = settings_of(task.method)
+            if "population_size" in settings:  # a short budget still has a few generations
+                settings["population_size"] = max(min(settings["population_size"], task.budget // 4), 6)
+            seed = 1_000_000 * repeat + task.made.number
+            best = deddqn.minimize(problem, policy=policy, maxfun=task.budget, rng=seed, **settings).fun
+        errors.append(best - problem.optimum)
+    base = task.made.components[0].base.name
+    fixed = {"method": task.method, "problem": task.problem, "base": base, "dimension": problem.dimension}
+    return [{**fixed, "budget": task.budget, "repeat": k, "error": repr(float(e))} for k, e in enumerate(errors)]
+
+
+def tasks(options: argparse.Namespace) -> Iterator[Task]:
+    """What is to be run; problems with a larger budget than allowed are left out."""
+    family = "made-held-out" if options.held_out else "made"
+    for number in range(options.first, options.first + options.problems):
+        made = recipe(family, number)
+        if made.budget > options.most_evaluations:
+            continue
+        for method in options.methods:
+            for budget in (made.budget, 2 * made.budget) if options.twice else (made.budget,):
+                yield Task(method, made, budget, options.runs)
+
+
+def collect(options: argparse.Namespace) -> list[dict[str, str]]:
+    """Run what is not there yet; return all rows of the file."""
+    done = read(options.out)
+    known = {(row["method"], row["problem"], int(row["budget"])) for row in done}
+    waiting = [t for t in tasks(options) if (t.method, t.problem, t.budget) not in known]
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    with open(options.out, "a", newline="", encoding="utf-8") as file, multiprocessing.Pool(options.workers) as pool:
+        writer = csv.DictWriter(file, COLUMNS)
+        if not done:
+            writer.writeheader()
+        for count, rows in enumerate(pool.imap_unordered(run, waiting), start=1):
+            writer.writerows(rows)
+            file.flush()
+            print(f"\r{count} of {len(waiting)}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    return read(options.out)
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """The rows of a file; none if there is none."""
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def errors_of(rows: Sequence[dict[str, str]], wanted: Sequence[Task]) -> dict[tuple[str, str, int], np.ndarray]:
+    """Final errors by method, problem and budget; solved ones are 0."""
+    found: dict[tuple[str, str, int], list[float]] = {(t.method, t.problem, t.budget): [] for t in wanted}
+    for row in rows:
+        key = (row["method"], row["problem"], int(row["budget"]))
+        if key in found:
+            error = float(row["error"])
+            found[key].append(0.0 if error < SOLVED else error)
+    return {key: np.array(values) for key, values in found.items()}
+
+
+def scores(errors: Sequence[np.ndarray]) -> np.ndarray:
+    """The rank score of every method on one problem."""
+    found = []
+    for own in errors:
+        others = np.concatenate([e for e in errors if e is not own])
+        found.append(float((own[:, None] < others).mean() + 0.5 * (own[:, None] == others).mean()))
+    return np.array(found)
+
+
+def report(options: argparse.Namespace, rows: Sequence[dict[str, str]]) -> None:
+    """Print the tables."""
+    wanted = list(tasks(options))
+    errors = errors_of(rows, wanted)
+    mades = list({t.problem: t.made for t in wanted}.values())
+    names = [f"{m.family}:{m.number}" for m in mades]
+    cells = [
+        [errors[method, name, m.budget] for method in options.methods] for name, m in zip(names, mades, strict=True)
+    ]
+    ranks = np.array([rankdata([np.median(e) for e in row]) for row in cells])
+    rank_scores = np.array([scores(row) for row in cells])
+    bases = np.array([m.components[0].base.name for m in mades])
+    strata = {"all": np.ones(len(mades), dtype=bool), **_strata(mades)}
+    print(f"{len(mades)} problems, {options.runs} runs; base functions: {len(set(bases))}")
+    print(f"{'method':<44}{'rank score':>12}{'95% interval':>18}" + "".join(f"{name:>12}" for name in strata))
+    intervals = bootstrap(rank_scores, bases)
+    for k in np.argsort(-rank_scores.mean(axis=0)):
+        low, high = intervals[:, k]
+        shown = "".join(
+            f"{ranks[chosen, k].mean():>12.2f}" if chosen.any() else f"{'':>12}" for chosen in strata.values()
+        )
+        print(f"{options.methods[k]:<44}{rank_scores[:, k].mean():>12.3f}{f'{low:.3f} to {high:.3f}':>18}{shown}")
+    if options.twice:
+        for method in options.methods:
+            print(f"{method}: {_worse_with_more(method, mades, errors)}")
+
+
+def _strata(mades: Sequence[Recipe]) -> dict[str, np.ndarray]:
+    dimension = np.digitize([m.dimension for m in mades], DIMENSION_CUTS, right=True)
+    budget = np.digitize([m.budget / m.dimension for m in mades], BUDGET_CUTS, right=True)
+    low, high = DIMENSION_CUTS
+    few, many = BUDGET_CUTS
+    titles = (f"D <= {low}", f"D <= {high}", f"D > {high}"), (f"B <= {few}D", f"B <= {many}D", f"B > {many}D")
+    by_dimension = {title: dimension == k for k, title in enumerate(titles[0])}
+    return by_dimension | {title: budget == k for k, title in enumerate(titles[1])}
+
+
+def bootstrap(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """(2, methods): percentile interval of the mean over problems, with whole base functions drawn."""
+    rng = np.random.default_rng(0)
+    members = [np.flatnonzero(groups == name) for name in sorted(set(groups))]
+    means = []
+    for _ in range(RESAMPLES):
+        drawn = np.concatenate([members[k] for k in rng.integers(len(members), size=len(members))])
+        means.append(values[drawn].mean(axis=0))
+    return np.percentile(means, [2.5, 97.5], axis=0)
+
+
+def _worse_with_more(method: str, mades: Sequence[Recipe], errors: dict[tuple[str, str, int], np.ndarray]) -> str:
+    """On how many problems twice the evaluations end significantly worse (Mann-Whitney, 5%, one-sided)."""
+    worse = []
+    for made in mades:
+        name = f"{made.family}:{made.number}"
+        once, twice = errors[method, name, made.budget], errors[method, name, 2 * made.budget]
+        differ = np.ptp(np.concatenate([once, twice])) > 0.0
+        if differ and mannwhitneyu(twice, once, alternative="greater").pvalue < 0.05:
+            worse.append(name)
+    shown = f" ({', '.join(worse)})" if worse else ""
+    return f"twice the budget is significantly worse on {len(worse)} of {len(mades)} problems{shown}"
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.world", description=__doc__.split("\n")[0])
+    parser.add_argument("methods", nargs="+")
+    parser.add_argument("--held-out", action="store_true", help="base functions that nothing is chosen on")
+    parser.add_argument("--first", type=int, default=0, help="number of the first problem")
+    parser.add_argument("--problems", type=int, default=100)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--most-evaluations", type=int, default=100_000, help="leave problems with larger budgets out")
+    parser.add_argument("--twice", action="store_true", help="is more ever worse?")
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    parser.add_argument("--out", type=Path, default=Path("out/world.csv"))
+    options = parser.parse_args(arguments)
+    report(options, collect(options))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
