@@ -1,8 +1,11 @@
 """The rank score by hand, and evaluations whose runs are those of their repeats."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from deddqn.cli import main
 from deddqn.de import DEConfig
 from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.evaluation import (
@@ -13,6 +16,7 @@ from deddqn.evaluation import (
     rank_fractions,
     rank_score,
     rank_scores,
+    read_errors,
     reference_errors,
     standard_error,
 )
@@ -58,3 +62,31 @@ def test_an_evaluation_has_the_runs_of_its_repeats():
     pool = reference_errors(problems, repeats=3, config=config, threads=1)
     assert pool.shape == (2, 3 * len(REFERENCES))
     np.testing.assert_array_equal(pool[:, :3], together[1].errors)  # random is the first reference, on the same seeds
+
+
+HEADER = "method,problem,error\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "its first line must name 'problem' and 'error' once"),
+        ("method,error\nde1,1\n", "its first line must name 'problem' and 'error' once"),
+        ("error,problem,error\n1,cec2005:F1/d10,1\n", "its first line must name 'problem' and 'error' once"),
+        (HEADER + "de1\n", "row 2 must have 3 fields, got 1"),
+        (HEADER + "de1,cec2005:F1/d10\n", "row 2 must have 3 fields, got 2"),
+        (HEADER + "de1,cec2005:F1/d10,1,2\n", "row 2 must have 3 fields, got 4"),
+        (HEADER + "de1,cec2005:F1/d10,much\n", "could not convert string to float: 'much'"),
+        (HEADER + "de1,cec2005:F1/d10,\n", "could not convert"),
+        (HEADER + "de1,cec2005:F1/d10,nan\n" * 3, "the error in row 2 must be a number, got 'nan'"),
+        (HEADER + 'de1,"cec2005:F1/d10,1\n', "unexpected end of data"),
+        (HEADER + "de1,other,1\n", r"the same number of runs of every problem, got \[0\]"),
+    ],
+)
+def test_wrong_pools_are_refused(text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pool = tmp_path / "pool.csv"
+    pool.write_text(text)
+    with pytest.raises(ValueError, match=f"pool.csv is not a pool of runs: .*{message}"):
+        read_errors(pool, [get("cec2005:F1/d10")])
+    assert main(["score", "random", "--runs", "1", "--pool", str(pool)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1

@@ -10,6 +10,8 @@ magnitude apart.
 from __future__ import annotations
 
 import csv
+import io
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from deddqn._utils.reading import read_limited, refusing
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.engine import RunSpec, VectorizedRuns
@@ -31,6 +34,8 @@ HELD_OUT = 1_000_000_000
 
 REFERENCES = ("random", "de1", "de2", "de3", "de4", "mixture:0.01,0,0.83,0.16")
 """The reference policies: the paper's non-adaptive ones, and the mixture that the authors' R2 network applies."""
+
+LARGEST_POOL = 2**29
 
 SOLVED = 1e-8
 """An error below this counts as 0: solved runs are equal."""
@@ -130,16 +135,32 @@ def final_errors(best_values: np.ndarray, problems: Sequence[Problem]) -> np.nda
 
 def read_errors(path: str | Path, problems: Sequence[Problem]) -> np.ndarray:
     """(problems, runs): the final errors of all runs in a CSV file of `deddqn export`."""
-    found: dict[str, list[float]] = {problem.name: [] for problem in problems}
-    with open(path, newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if row["problem"] in found:
-                found[row["problem"]].append(float(row["error"]))
-    runs = {len(errors) for errors in found.values()}
-    if len(runs) != 1 or runs == {0}:
-        raise ValueError(f"pool must hold the same number of runs of every problem, got {sorted(runs)} in {path}")
-    errors = np.array(list(found.values()))
+    with refusing(path, "a pool of runs"):
+        found = _pooled(read_limited(path, LARGEST_POOL).decode(), {problem.name for problem in problems})
+        runs = {len(found[problem.name]) for problem in problems}
+        if len(runs) != 1 or runs == {0}:
+            raise ValueError(f"a pool must hold the same number of runs of every problem, got {sorted(runs)}")
+        errors = np.array([found[problem.name] for problem in problems])
     return np.where(errors < SOLVED, 0.0, errors)
+
+
+def _pooled(text: str, problems: set[str]) -> dict[str, list[float]]:
+    """The errors of the problems in a CSV text, whose lines all have the fields of its first."""
+    found: dict[str, list[float]] = {name: [] for name in problems}
+    lines = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header = next(lines, [])
+    if header.count("problem") != 1 or header.count("error") != 1:
+        raise ValueError(f"its first line must name 'problem' and 'error' once, got {header[:9]}")
+    problem, error = header.index("problem"), header.index("error")
+    for number, line in enumerate(lines, 2):
+        if len(line) != len(header):
+            raise ValueError(f"row {number} must have {len(header)} fields, got {len(line)}")
+        if line[problem] in found:
+            value = float(line[error])
+            if math.isnan(value):
+                raise ValueError(f"the error in row {number} must be a number, got {line[error]!r}")
+            found[line[problem]].append(value)
+    return found
 
 
 def reference_policies(portfolio: Portfolio = PAPER) -> list[Policy]:

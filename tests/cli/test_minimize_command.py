@@ -46,6 +46,26 @@ def broken(x):
     return bowl(x)
 
 number = 3
+
+def tuned(params):
+    assert type(params["layers"]) is int and type(params["kind"]) is str
+    return abs(params["layers"] - 3) + (params["kind"] != "tanh") + abs(params["rate"] - 0.01)
+"""
+SPACE = """
+[layers]
+type = "int"
+low = 1
+high = 9
+
+[kind]
+type = "categorical"
+choices = ["relu", "tanh"]
+
+[rate]
+type = "float"
+low = 1e-4
+high = 1.0
+log = true
 """
 
 
@@ -175,7 +195,10 @@ def test_resuming_something_else_is_refused(folder, capsys):
         ([f"{folder}:bowl", "--resume", "function.npz", "--bounds", "-4,4"], "bounds must be those of the saved"),
         ([f"{folder}:bowl", "--resume", "function.npz", "--workers", "2"], "updating must be 'deferred'"),
         ([f"{folder}:slow", "--resume", "function.npz"], f"a search on {folder}:slow, got one on '{folder}:bowl'"),
-        ([f"{folder}:bowl", "--resume", "function.npz", "--maxfun", "400"], "maxfun must be left out with resume"),
+        (
+            [f"{folder}:bowl", "--resume", "function.npz", "--maxfun", "100"],
+            "maxfun must be at least 200, the evaluations made",
+        ),
         ([f"{folder}:bowl", "--resume", "function.npz", "--seed", "0"], "seed must be left out with resume"),
         ([f"{folder}:bowl", "--resume", "nothing.npz"], "nothing.npz"),
         ([f"{folder}:bowl", "--resume", f"{folder}.py"], "is not a whole saved search"),
@@ -282,3 +305,36 @@ def test_ctrl_c_saves_and_reports(folder, tmp_path):
     search = deddqn.Optimizer.load(tmp_path / "s.npz")
     assert search.result.nfev == facts["nfev"] and search.result.x.tolist() == facts["x"]
     assert np.isfinite(search.result.fun)
+
+
+def test_a_space_from_a_file(folder, tmp_path, capsys):
+    (tmp_path / "space.toml").write_text(SPACE)
+    deddqn.Space.load("space.toml").save("space.json")
+    command = ["minimize", f"{folder}:tuned", "--maxfun", "600", "--json"]
+    assert main([*command, "result.json", "--space", "space.toml", "--save", "search.npz"]) == 0
+    shown = capsys.readouterr().out
+    assert "layers = 3\nkind = tanh\nrate = 0.01" in shown and "x =" not in shown
+    found = json.loads((tmp_path / "result.json").read_text())
+    assert found["params"]["layers"] == 3 and found["params"]["kind"] == "tanh" and len(found["x"]) == 3
+    assert main([*command, "again.json", "--space", "space.json"]) == 0
+    assert json.loads((tmp_path / "again.json").read_text()) == found
+    assert main(["minimize", f"{folder}:tuned", "--resume", "search.npz", "--space", "space.json"]) == 0
+    assert main(["minimize", f"{folder}:tuned", "--resume", "search.npz"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--space", "none.toml"], "space must be a file that can be read"),
+        (["--space", "space.txt"], "must end in .toml or .json"),
+        (["--space", "space.toml", "--bounds", "0,1"], "bounds must be left out with a space"),
+        (["--space", "space.toml", "--dimension", "2"], "dimension must be left out with a space"),
+        (["--space", "wrong.toml"], "unknown key 'hihg'; did you mean 'high'"),
+        ([], "or a space, as --space space.toml"),
+    ],
+)
+def test_wrong_spaces(folder, tmp_path, capsys, options, message):
+    (tmp_path / "space.toml").write_text(SPACE)
+    (tmp_path / "wrong.toml").write_text(SPACE.replace("high = 9", "hihg = 9"))
+    assert main(["minimize", f"{folder}:tuned", *options]) != 0
+    assert message in " ".join(capsys.readouterr().err.split())

@@ -171,10 +171,10 @@ def test_runs_without_a_decision_can_be_explained(tmp_path):
     ("content", "message"),
     [
         (None, "holds no explanation"),
-        ("{", "cannot be read"),
+        ("{", "is not an explanation of this version"),
         ("[]", "is not an explanation of this version"),
         ('{"format": "deddqn-explanation-9"}', "is not an explanation of this version"),
-        ('{"format": "deddqn-explanation-2", "operators": []}', "is damaged"),
+        ('{"format": "deddqn-explanation-2", "operators": []}', "is not an explanation of this version"),
     ],
 )
 def test_damaged_data_are_refused(tmp_path, content, message):

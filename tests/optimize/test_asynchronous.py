@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deddqn import Optimizer, minimize
+from deddqn import Categorical, Float, Int, Optimizer, Space, minimize
 from deddqn.de.state import Counter
 from deddqn.engine.memory_check import check_arena
 from tests.optimize.objectives import (
@@ -378,3 +378,51 @@ def test_the_same_without_the_compiler():
         for extra in ({}, {"NUMBA_DISABLE_JIT": "1"})
     ]
     assert outputs[0] == outputs[1] and len(outputs[0].splitlines()) == 3
+
+
+# Integers, categories and spaces
+
+
+def test_no_point_of_a_lattice_is_handed_out_twice():
+    def count(x):
+        return float(abs(x - [3, 1, 2]).sum())
+
+    options = {"integrality": [1, 1, 2], "maxfun": 500, "population_size": 10, "rng": 2, "updating": "asynchronous"}
+    optimizer = Optimizer([(0, 9), (-2, 2), (0, 3)], **options)  # 200 points
+    rng, waiting, seen = np.random.default_rng(0), [], set()
+    optimizer.tell([0, 0, 0], 6.0)
+    while not optimizer.stop():
+        waiting.extend(optimizer.ask(int(rng.integers(1, 9))))
+        rng.shuffle(waiting)
+        for point in [waiting.pop() for _ in range(min(5, len(waiting)))]:
+            assert tuple(point) not in seen and (point == np.round(point)).all()
+            seen.add(tuple(point))
+            optimizer.tell(point, count(point))
+    assert set(optimizer.stop()) == {"exhausted"} and optimizer.result.fun == 0.0 and not waiting
+    assert len(seen) == optimizer.result.nfev and len(seen | {(0, 0, 0)}) == 200
+    with pytest.raises(ValueError, match="points must have whole numbers in the coordinates with integrality"):
+        optimizer.tell([0.5, 0, 0], 1.0)
+
+
+def test_a_space_of_parameters():
+    space = Space(rate=Float(1e-4, 1.0, log=True), layers=Int(1, 5), kind=Categorical(["a", "b"]))
+
+    def loss(rate, layers, kind):
+        return abs(np.log10(rate) + 2) + layers + (kind == "a")
+
+    optimizer = Optimizer(space=space, maxfun=150, population_size=10, rng=1, updating="asynchronous")
+    optimizer.tell({"rate": 0.5, "layers": 4, "kind": "b"}, loss(0.5, 4, "b"))
+    waiting = optimizer.ask(25)
+    while not optimizer.stop():
+        params = waiting.pop(3 % len(waiting))
+        optimizer.tell(params, loss(**params))
+        waiting.extend(optimizer.ask())
+    assert optimizer.result.nfev == 150 and optimizer.result.foreign == 1
+    assert optimizer.result.params["layers"] == 1 and optimizer.result.params["kind"] == "b"
+
+
+def test_constraints_are_refused():
+    from scipy.optimize import LinearConstraint
+
+    with pytest.raises(ValueError, match="updating must not be 'asynchronous' with constraints"):
+        minimize(bowl, BOX, constraints=LinearConstraint(np.ones((1, 4)), 0, 1), **ASYNCHRONOUS)

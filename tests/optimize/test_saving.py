@@ -20,7 +20,10 @@ from numba import njit
 
 import deddqn
 from deddqn import Optimizer, Problem, minimize
+from deddqn._utils.plain_json import CHECKSUM, checksum
+from deddqn._utils.reading import array_parts
 from deddqn.policies import CompiledPolicy, load_policy, save_policy
+from deddqn.policies.mlp import N_LAYERS, WIDTHS
 from deddqn.policies.policy_kernels import PolicyKernels
 from deddqn.problems import get
 from tests.optimize.objectives import (
@@ -293,7 +296,7 @@ def test_foreign_archives(tmp_path):
         {"description": np.array("{")},
         {"description": np.array("{}")},
         {"description": np.array(json.dumps({"format": "deddqn-search-99"}))},
-        {"description": np.array(json.dumps({"format": "deddqn-search-1"})), "arena": np.ones(4)},
+        {"description": np.array(json.dumps({"format": "deddqn-search-2"})), "arena": np.ones(4)},
     ):
         np.savez(path, **arrays)
         with pytest.raises(ValueError, match="is not a whole saved search"):
@@ -325,17 +328,24 @@ def test_damaged_files_are_refused_or_harmless(saved, data):
 
 
 def rewritten(saved, path, **changes):
-    """A whole file with other contents."""
+    """A whole file with other contents, and the checksum of these."""
     with np.load(saved) as file:
         arrays = dict(file)
-    outcome = json.loads(str(arrays["description"]))
+    outcome = json.loads(str(arrays.pop("description")))
+    del outcome[CHECKSUM]
     for key, value in changes.items():
         if key in arrays:
             arrays[key] = value(arrays[key].copy())
         else:
             outcome[key] = value(outcome[key])
-    np.savez(path, **{**arrays, "description": np.array(json.dumps(outcome))})
+    outcome[CHECKSUM] = checksum(outcome, *array_parts(arrays))
+    np.savez(path, **arrays, description=np.array(json.dumps(outcome)))
     return path.with_suffix(".npz")
+
+
+def with_value(setup, slot, value):
+    setup[slot] = value
+    return setup
 
 
 def poisoned(arena, slot, value):
@@ -361,11 +371,53 @@ def poisoned(arena, slot, value):
         {"policy": lambda p: 3},
         {"policy.setup": lambda s: s[:-8]},
         {"seed": lambda s: -1},
+        {"seed": lambda s: 1.5},
+        {"config": lambda c: {**c, "population_size": 10**15}},
+        {"config": lambda c: {**c, "n_candidates": 10**15}},
+        {"problem": lambda p: {**p, "work_size": 10**15}},
+        {"problem": lambda p: {**p, "work_size": -1}},
+        {"problem": lambda p: {**p, "bounds": [[0, 1, 2]] * 4}},
+        {"problem": lambda p: {**p, "registered": True}},
+        {"problem": lambda p: {**p, "registered": True, "name": "bbob:f1/i1/d1000000"}},
+        {"problem": lambda p: {**p, "name": "\x1b[2J"}},
+        {"policy": lambda p: {"name": "/etc/passwd", "digest": "0"}},
+        {"policy": lambda p: {"name": "f-auc:window=1000000000000", "digest": "0"}},
+        {"policy": lambda p: {**p, "portfolio": p["portfolio"][:3]}},
+        {"policy": lambda p: {**p, "portfolio": None}},
+        {"policy": lambda p: {**p, "max_dimension": 0}},
+        {"policy": lambda p: {**p, "name": 3}},
+        {"policy": lambda p: {**p, "kind": "fixed"}},
+        {"policy": lambda p: {**p, "kind": "softmax"}},
+        {"policy.setup": lambda s: with_value(s, WIDTHS, 7.0)},
+        {"policy.setup": lambda s: with_value(s, WIDTHS + 1, 5.0)},
+        {"policy.setup": lambda s: with_value(s, WIDTHS + 1, 1e18)},
+        {"policy.setup": lambda s: with_value(s, N_LAYERS, 1e9)},
+        {"policy.setup": lambda s: with_value(s, N_LAYERS, np.nan)},
+        {"policy.setup": lambda s: with_value(s, -1, np.inf)},
+        {"limits": lambda limits: {**limits, "maxiter": 0}},
+        {"limits": lambda limits: {**limits, "tol": float("nan")}},
+        {"asked": lambda asked: [10**6]},
+        {"asked": lambda asked: [-1]},
+        {"history.fun": lambda rows: rows[:-1]},
+        {"history.strategy_counts": lambda rows: rows[:, :2]},
+        {"history.nfev": lambda rows: rows.astype(float)},
+        {"history.nfev": lambda rows: np.array(["a"] * len(rows))},
     ],
 )
 def test_contents_that_do_not_fit_are_refused(saved, tmp_path, changes):
     with pytest.raises(ValueError):
         Optimizer.load(rewritten(saved, tmp_path / "s.npz", **changes))
+
+
+def test_sizes_that_a_file_only_declares_take_no_memory(saved, tmp_path):
+    with zipfile.ZipFile(saved) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    members["arena.npy"] = members["arena.npy"].replace(b"'shape': (", b"'shape': (9", 1)[:-1]
+    with zipfile.ZipFile(tmp_path / "s.npz", "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(ValueError, match=r"'arena.npy' has .* bytes, not those of the shape"):
+        Optimizer.load(tmp_path / "s.npz")
 
 
 def test_no_pickle_is_read(tmp_path, saved):

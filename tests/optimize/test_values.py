@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from deddqn import Optimizer, minimize
+from deddqn import Optimizer, Problem, minimize
 from tests.optimize.objectives import BOX, SMALL, Learner, assert_same, bowl, random_network
 
 
@@ -150,3 +150,27 @@ def test_numbers_of_every_kind_are_taken(kind):
 def test_a_vectorized_function_must_return_a_value_per_point(value):
     with pytest.raises(ValueError, match=r"a vectorized fun must return 20 numbers for x of shape \(4, 20\), got"):
         minimize(lambda x: value, BOX, vectorized=True, **SMALL)
+
+
+@pytest.mark.parametrize("value", [1 + 2j, np.complex128(1 + 2j), np.array(1 + 2j), np.array([1 + 0j]), [1j]])
+def test_complex_values_are_refused(value):
+    """float() of NumPy's complex numbers takes the real part with no more than a warning."""
+    for options in ({}, {"workers": map}, {"updating": "deferred"}):
+        with pytest.raises(ValueError, match="fun must return one number, got"):
+            minimize(lambda x: value, BOX, **SMALL, **options)
+    with pytest.raises(ValueError, match="a vectorized fun must return 20 numbers"):
+        minimize(lambda x: np.full(20, 1 + 2j), BOX, vectorized=True, **SMALL)
+    optimizer = Optimizer(BOX, **SMALL)
+    with pytest.raises(ValueError, match="values must be one number per point"):
+        optimizer.tell(optimizer.ask(), [value])
+    problem = Problem.from_function(lambda x: value, BOX)
+    with pytest.raises(ValueError, match="fun must return one number"):
+        problem(np.zeros(4))
+
+
+@pytest.mark.parametrize("name", [None, 5, b"own", "", "a\nb"])
+def test_policies_need_a_name_that_can_be_shown(name):
+    policy = Learner()
+    policy.name = name
+    with pytest.raises(ValueError, match="name of the policy must"):
+        Optimizer(BOX, policy=policy, **SMALL)

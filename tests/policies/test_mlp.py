@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -168,21 +169,33 @@ def test_the_hand_made_file_is_right(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"layout_version": 99}, f"was made for feature layout 99, this version has {LAYOUT_VERSION}"),
-        ({"layout_version": ...}, "was made for feature layout None"),
+        ({"layout_version": ...}, "its header must have 'layout_version'"),
         ({"format": "deddqn-policy-9"}, "has format 'deddqn-policy-9', this version reads 'deddqn-policy-1'"),
-        ({"text": "{not json"}, "has no deddqn metadata: it is not a policy file"),
-        ({"text": "[1, 2]"}, "has no deddqn metadata: it is not a policy file"),
+        ({"text": "{not json"}, "is not a policy file: Expecting property name"),
+        ({"text": "[1, 2]"}, "is not a policy file: its header must be an object"),
         ({"name": ...}, "name"),
         ({"portfolio": [["rand/9", 0.5, 1.0]]}, "unknown strategy 'rand/9'; did you mean"),
         ({"portfolio": [["rand/1", 0.5, 7.0]]}, r"crossover \(CR\) must lie in \[0, 1\], got 7.0"),
         ({"portfolio": []}, "portfolio must hold at least one entry"),
-        ({"portfolio": 4}, "not iterable"),
+        ({"portfolio": 4}, "portfolio must be a list, got 4"),
         ({"portfolio": [["rand/1", 0.5, 1.0]] * 2}, r"layer 0 must take 59 inputs .* got weight \(1, 39\)"),
         ({"max_dimension": 0}, "max_dimension must be at least 1, got 0"),
         ({"max_dimension": "many"}, "many"),
         ({"max_dimension": ...}, "max_dimension"),
-        ({"tensors": {"layers.0.weight": TENSORS["layers.0.weight"]}}, "has no tensor 'layers.0.bias'"),
-        ({"tensors": {"other": np.zeros(3)}}, "a network needs as many weights as biases, got 0 and 0"),
+        ({"max_dimension": float("inf")}, "max_dimension must be a whole number, got inf"),
+        ({"max_dimension": 10**30}, "max_dimension must be at most 1000000"),
+        ({"kind": ["network"]}, "kind must be text"),
+        ({"name": 5}, "name must be text, got 5"),
+        ({"name": "\x1b[2J"}, "name must have 1 to 1000 characters that can be printed"),
+        ({"text": "[" * 100_000}, "nested too deeply"),
+        ({"text": "[" * 100 + "]" * 100}, "nested deeper than"),
+        ({"text": '{"format": "deddqn-policy-1", "format": "deddqn-policy-1"}'}, "'format' is there twice"),
+        ({"de": {"population_size": [1]}}, "population_size must be text or a number or null"),
+        ({"de": {"population_size": 1e400}}, "population_size must be a whole number"),
+        ({"new": 1}, "must have no 'new'"),
+        ({"tensors": {**TENSORS, "layers.0.bias": np.zeros(1, np.float16)}}, "of the type F16"),
+        ({"tensors": {"layers.0.weight": TENSORS["layers.0.weight"]}}, "but not so 'layers.0.bias'"),
+        ({"tensors": {"other": np.zeros(3)}}, "but not so 'other'"),
         ({"tensors": {**TENSORS, "layers.0.bias": np.zeros(2, np.float32)}}, r"one bias per output.* bias \(2,\)"),
         ({"tensors": {**TENSORS, "layers.0.weight": np.zeros((1, 99), np.float32)}}, "layer 0 must take 39 inputs"),
         ({"tensors": {**TENSORS, "layers.0.weight": np.zeros(39, np.float32)}}, "layer 0 must take 39 inputs"),
@@ -208,18 +221,42 @@ def test_broken_files(tmp_path: Path) -> None:
     broken = tmp_path / "broken.safetensors"
     for content in (b"", data[:5], data[:60], data[: len(data) // 2], data[:-1], b"weights " * 50):
         broken.write_bytes(content)
-        with pytest.raises(PolicyFileError, match="broken.safetensors is not a whole safetensors file"):
+        with pytest.raises(PolicyFileError, match="broken.safetensors is not a policy file"):
             load_policy_file(broken)
-    with pytest.raises(PolicyFileError, match="is not a whole safetensors file"):
+    with pytest.raises(PolicyFileError, match="is not a policy file"):
         load_policy_file(tmp_path)
     for missing in (tmp_path / "none.safetensors", str(tmp_path / "none.safetensors")):
         with pytest.raises(PolicyFileError, match="no policy file at .*none.safetensors"):
             load_policy(missing)
 
 
+def test_numbers_that_numpy_does_not_have_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "bf16.safetensors")
+    content = path.read_bytes().replace(b'"F32","shape":[1,39]', b'"BF16","shape":[1,78]')
+    path.write_bytes((int.from_bytes(content[:8], "little") + 1).to_bytes(8, "little") + content[8:])
+    with pytest.raises(PolicyFileError, match="'layers.0.weight' has elements of the type BF16"):
+        load_policy_file(path)
+
+
+def test_a_changed_number_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "own.safetensors"
+    save_policy(path, *layers((5,)), name="own")
+    content = bytearray(path.read_bytes())
+    content[-2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(PolicyFileError, match="the checksum differs"):
+        load_policy_file(path)
+
+
+def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.safetensors")
+    with pytest.raises(PolicyFileError, match="it is not a plain file"):
+        load_policy_file(tmp_path / "pipe.safetensors")
+
+
 def test_foreign_safetensors(tmp_path: Path) -> None:
     save_file(TENSORS, tmp_path / "foreign.safetensors")
-    with pytest.raises(PolicyFileError, match="foreign.safetensors has no deddqn metadata"):
+    with pytest.raises(PolicyFileError, match="foreign.safetensors is not a policy file: it has no deddqn metadata"):
         load_policy_file(tmp_path / "foreign.safetensors")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from deddqn._utils.lock import FolderInUse
 from deddqn.training.checkpoint import checkpoints, load_checkpoint, save_checkpoint
@@ -147,13 +149,109 @@ def test_a_checkpoint_of_another_version_or_a_damaged_one_says_so(tmp_path):
     trainer.close()
     path = checkpoints(tmp_path)[-1] / "state.json"
     state = json.loads(path.read_text())
-    del state["config"]["generation_exploration"]
+    del state["config"]["generation_exploration"], state["format"], state["sha256"]
     path.write_text(json.dumps(state))
     with pytest.raises(ValueError, match="does not continue here .it is of another version.; choose another folder"):
         train(TrainingConfig(**settings), tmp_path, resume=True)
     path.write_text("{")
     with pytest.raises(ValueError, match="the checkpoint in .* is damaged .*; train again in another folder"):
         train(TrainingConfig(**settings), tmp_path, resume=True)
+
+
+def without_checksum(folder, change):
+    """Change the state of the newest checkpoint, as one of 0.1.0 that has no checksum."""
+    path = checkpoints(folder)[-1] / "state.json"
+    state = json.loads(path.read_text())
+    del state["format"], state["sha256"]
+    change(state)
+    path.write_text(json.dumps(state))
+
+
+def changed_arrays(folder, name, change):
+    """Change an array of the newest checkpoint."""
+    without_checksum(folder, lambda state: None)
+    for path in checkpoints(folder)[-1].glob("arrays-*"):
+        arrays = load_file(path)
+        if name in arrays:
+            arrays[name] = change(arrays[name])
+            save_file(arrays, path)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole") / "training"
+    settings = {"problems": ("cec2005:F1/d10",), "budget": 300, "learning_starts": 100, "tensorboard": False}
+    trainer = Trainer(TrainingConfig(**settings, n_runs=4, buffer_size=1000), folder, quiet=True)
+    for rollout in trainer.actors.rollouts(lambda: trainer.decisions < 200, overlapped=False):
+        trainer.train_on(rollout)
+    trainer.save()
+    trainer.close()
+    return folder, TrainingConfig(**settings, n_runs=4, buffer_size=1000)
+
+
+def with_element(array, index, value):
+    array = array.copy()
+    array[index] = value
+    return array
+
+
+STATES = {
+    "updates": [-1, 1.5, "x", None],
+    "stored": [-1, []],
+    "evaluations": [{}, -3],
+    "loss": ["nan", None],
+    "log": [-1, "0"],
+    "cycle_returns": [[], {}, {"problems": 0, "open": {}, "curve": [], "best": None, "best_cycle": -1}],
+    "config": [[], None, 3],
+}
+ARRAYS = {
+    "learner/primary": [lambda a: a[:-1], lambda a: a.astype(np.int64), lambda a: with_element(a, 0, np.nan)],
+    "learner/generator": [lambda a: a.astype(np.float32), lambda a: a.reshape(1, -1)],
+    "buffer/head": [lambda a: with_element(a, 0, 10**9), lambda a: with_element(a, 0, -1)],
+    "buffer/count": [lambda a: with_element(a, 0, 10**9)],
+    "buffer/actions": [lambda a: with_element(a, (0, 0, 0), 200)],
+    "buffer/states": [lambda a: a[:, :, :-1], lambda a: a[:-1], lambda a: a.ravel()],
+    "actors/numbers": [lambda a: a[:-1], lambda a: -1 - a, lambda a: a.astype(np.float64)],
+    "actors/arenas": [lambda a: a[:, :-1], lambda a: with_element(a, (0, 3), 1e9), lambda a: np.zeros_like(a)],
+    "kept/best/0/weight": [lambda a: a[:-1], lambda a: with_element(a, (0, 0), np.inf)],
+}
+
+
+def refused(whole, tmp_path, change):
+    made, config = whole
+    folder = shutil.copytree(made, tmp_path / "training")
+    change(folder)
+    with pytest.raises(ValueError, match=r"the checkpoint in .* is damaged \(.*\); train again in another folder"):
+        Trainer(config, folder, resume=True, quiet=True)
+    shutil.rmtree(folder)
+
+
+def test_a_whole_checkpoint_of_an_older_version_is_continued(whole, tmp_path):
+    folder = shutil.copytree(whole[0], tmp_path / "training")
+    without_checksum(folder, lambda state: None)
+    Trainer(whole[1], folder, resume=True, quiet=True).close()
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_wrong_states_are_refused(name, whole, tmp_path):
+    for value in STATES[name]:
+        refused(whole, tmp_path, lambda f, v=value: without_checksum(f, lambda state: state.update({name: v})))
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_wrong_arrays_are_refused(name, whole, tmp_path):
+    for change in ARRAYS[name]:
+        refused(whole, tmp_path, lambda f, change=change: changed_arrays(f, name, change))
+
+
+def test_changed_bytes_are_noticed(whole, tmp_path):
+    def flip(folder):
+        path = max(checkpoints(folder)[-1].glob("arrays-*"), key=lambda path: path.stat().st_size)
+        content = bytearray(path.read_bytes())
+        content[-100] ^= 1
+        path.write_bytes(content)
+
+    refused(whole, tmp_path, flip)
 
 
 KILLED = {

@@ -62,8 +62,8 @@ def test_wrong_values_are_refused_with_the_rule(values, message):
 def test_a_file_that_is_not_a_config_is_refused(tmp_path):
     path = tmp_path / "config.json"
     path.write_text("[1, 2]")
-    with pytest.raises(ValueError, match="must hold one JSON object"):
+    with pytest.raises(ValueError, match="is not a settings file .*: it must be an object"):
         TrainingConfig.read(path)
     path.write_text("{")
-    with pytest.raises(ValueError, match="is not JSON"):
+    with pytest.raises(ValueError, match="is not a settings file"):
         TrainingConfig.read(path)

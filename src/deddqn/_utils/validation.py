@@ -56,6 +56,18 @@ def suggests_keywords(function: Callable[P, R]) -> Callable[P, R]:
     return checked
 
 
+LONGEST_NAME = 1000
+
+
+def check_name(argument: str, value: object) -> str:
+    """A name that can be printed, written into files and shown in one line; ValueError otherwise."""
+    if not isinstance(value, str):
+        raise ValueError(f"{argument} must be text, got {value!r}")
+    if not value.isprintable() or not 0 < len(value) <= LONGEST_NAME:
+        raise ValueError(f"{argument} must have 1 to {LONGEST_NAME} characters that can be printed, got {value[:80]!r}")
+    return value
+
+
 def check_whole_number(argument: str, value: object, least: int, why: str = "") -> None:
     """Raise ValueError unless `value` is an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral):

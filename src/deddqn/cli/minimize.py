@@ -19,13 +19,14 @@ import deddqn
 from deddqn._utils.atomic import write_text
 from deddqn._utils.validation import UnknownNameError, check_whole_number
 from deddqn.optimize.optimizer import Optimizer
+from deddqn.optimize.space import Space
 from deddqn.problems import Problem, get
 from deddqn.problems.problem import USER_FUNCTION
 
 FAILED, INTERRUPTED = 1, 130  # exit statuses
 SAVE_EVERY = 5.0  # seconds
 DEFAULT_MAXFUN = 10_000
-SETTINGS = ("policy", "maxfun", "population_size", "final_population", "portfolio", "n_candidates", "ftarget", "seed")
+SETTINGS = ("policy", "population_size", "final_population", "portfolio", "n_candidates", "ftarget", "seed")
 """Options that a search is begun with, and a resumed one has already."""
 
 
@@ -37,12 +38,14 @@ class Options:
     """A problem such as cec2005:F9/d10, or a function of one point as mymodule:function."""
     bounds: str | None = None
     """For a function: "-5,5", or one pair per coordinate as "-5,5;0,1"."""
+    space: Path | None = None
+    """For a function of a dictionary: a TOML or JSON file of named parameters, instead of bounds."""
     dimension: int | None = None
     """Number of coordinates, where the name or the bounds do not tell."""
     policy: str | None = None
     """Who chooses the operators: a name (see 'deddqn policies') or a policy file; the best shipped one by default."""
     maxfun: int | None = None
-    """Most evaluations; 10000 by default."""
+    """Most evaluations; 10000 by default, or what fits into maxtime. With resume: so many in all."""
     population_size: int | None = None
     """NP; 100, or what the policy was made with."""
     final_population: int | None = None
@@ -129,8 +132,10 @@ def _target(options: Options) -> Any:
     """The problem, or the function that ``module:function`` names (modules of the current folder are found)."""
     try:
         problem = get(options.problem, dimension=options.dimension)
-        if options.bounds is not None:
-            raise ValueError(f"bounds must be left out: {problem.name} has its own, got {options.bounds!r}")
+        for name in ("bounds", "space"):
+            if getattr(options, name) is not None:
+                given = str(getattr(options, name))
+                raise ValueError(f"{name} must be left out: {problem.name} has its own bounds, got {given!r}")
         return problem
     except UnknownNameError:
         module_name, _, name = options.problem.partition(":")
@@ -152,10 +157,12 @@ def _target(options: Options) -> Any:
 def _optimizer(options: Options, target: Any) -> Optimizer:
     if options.resume is not None:
         return _resumed(options, target)
+    space = _space(options)
     optimizer = Optimizer(
-        target if isinstance(target, Problem) else _bounds(options),
+        target if isinstance(target, Problem) else _bounds(options) if space is None else None,
+        space=space,
         policy=options.policy,
-        maxfun=DEFAULT_MAXFUN if options.maxfun is None else options.maxfun,
+        maxfun=DEFAULT_MAXFUN if options.maxfun is None and options.maxtime is None else options.maxfun,
         ftarget=options.ftarget,
         population_size=options.population_size,
         final_population=options.final_population,
@@ -183,12 +190,28 @@ def _resumed(options: Options, target: Any) -> Optimizer:
         raise ValueError(f"resume must hold a search on {options.problem}, got one on {known or 'a function'!r}")
     if options.bounds is not None and not np.array_equal(optimizer.problem.bounds, _bounds(options)):
         raise ValueError(f"bounds must be those of the saved search, or left out, got {options.bounds!r}")
+    if options.space is not None and _space(options) != optimizer.space:
+        raise ValueError(f"space must be that of the saved search, or left out, got {str(options.space)!r}")
+    if options.maxfun is not None:
+        optimizer.extend(maxfun=options.maxfun)
     return optimizer
+
+
+def _space(options: Options) -> Space | None:
+    if options.space is None:
+        return None
+    for name in ("bounds", "dimension"):
+        if getattr(options, name) is not None:
+            raise ValueError(f"{name} must be left out with a space, got {getattr(options, name)!r}")
+    try:
+        return Space.load(options.space)
+    except OSError as error:
+        raise ValueError(f"space must be a file that can be read, got {str(options.space)!r}: {error}") from None
 
 
 def _bounds(options: Options) -> list[tuple[float, float]]:
     if options.bounds is None:
-        raise ValueError('bounds must be given for a function, as --bounds "-5,5"')
+        raise ValueError('bounds must be given for a function, as --bounds "-5,5", or a space, as --space space.toml')
     try:
         pairs = [tuple(map(float, pair.split(","))) for pair in options.bounds.split(";")]
         box = [(low, high) for low, high in pairs]
@@ -211,6 +234,7 @@ def _report(optimizer: Optimizer, target: Any, options: Options) -> None:
     summary = {
         "problem": options.problem,
         "x": result.x.tolist(),
+        **({"params": result.params} if optimizer.space is not None else {}),
         "fun": result.fun if np.isfinite(result.fun) else None,
         "error": error,
         "nfev": result.nfev,
@@ -228,5 +252,12 @@ def _report(optimizer: Optimizer, target: Any, options: Options) -> None:
         print(json.dumps(summary, indent=2))
         return
     print(f"f = {result.fun:.10g}" + (f"  (error {error:.3g})" if error is not None else ""))
-    print("x = " + np.array2string(result.x, precision=6, threshold=50))
+    if optimizer.space is None:
+        print("x = " + np.array2string(result.x, precision=6, threshold=50))
+    else:
+        print("\n".join(f"{name} = {_shown(value)}" for name, value in result.params.items()))
     print(f"{result.nfev} evaluations, policy {result.policy}. {result.message}")
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -81,12 +81,15 @@ class Counter(IntEnum):
     IMMEDIATE = 35  # a trial that is not worse replaces its parent at once
     EXPONENTIAL = 36  # crossover
     PYTHON_STRATEGY = 37  # where a Python object lies that writes the mutants; 0: the portfolio's strategies do
-    ASYNCHRONOUS = 38
-    PENDING = 39  # trials, and points of a new population, that were asked for and have no value yet
-    CURSOR = 40  # the individual whose trial is asked for next; of a new population: individuals asked for so far
-    TICKETS = 41  # points asked for so far: see `tickets`
-    FOREIGN = 42  # values told of points that were not asked for
-    DECIDING = 43  # 1 + the individual with donors for which nothing is chosen yet; 0: there is none
+    STRICT = 38  # points that violate a constraint have no value: they are never equal to feasible ones
+    ASYNCHRONOUS = 39
+    PENDING = 40  # trials, and points of a new population, that were asked for and have no value yet
+    CURSOR = 41  # the individual whose trial is asked for next; of a new population: individuals asked for so far
+    TICKETS = 42  # points asked for so far: see `tickets`
+    FOREIGN = 43  # values told of points that were not asked for
+    DECIDING = 44  # 1 + the individual with donors for which nothing is chosen yet; 0: there is none
+    HORIZON = 45  # evaluations that the policy plans for: BUDGET, or less where the end is not known
+    FIRST_POPULATION = 46  # of a run whose end is not known; 0 where it is
 
 
 class Scalar(IntEnum):
@@ -192,12 +195,15 @@ COUNTERS = slots(
     IMMEDIATE=AS_BEGUN,
     EXPONENTIAL=AS_BEGUN,
     PYTHON_STRATEGY=AS_BEGUN,
+    STRICT=AS_BEGUN,
     ASYNCHRONOUS=AS_BEGUN,
     PENDING=whole(0, "pending_rows"),
     CURSOR=whole(0, "POPULATION"),
     TICKETS=COUNT,
     FOREIGN=COUNT,
     DECIDING=whole(0, "POPULATION"),
+    HORIZON=whole(1, "BUDGET"),
+    FIRST_POPULATION=AS_BEGUN,
 )
 SCALARS = slots(
     Scalar,

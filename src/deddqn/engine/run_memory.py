@@ -76,6 +76,16 @@ def open_run(base):
     return Episode(core, DE_STATE_AT(base + 8 * links[Link.DE_STATE]), OBSERVER_AT(base + 8 * links[Link.OBSERVER]))
 
 
+def without_addresses(arena: np.ndarray) -> np.ndarray:
+    """A copy of an arena for files: addresses mean nothing elsewhere, and are written again by whoever reads it."""
+    copied = arena.copy()
+    links = EPISODE.view(copied, 0).links
+    offsets = links[list(OFFSETS)]
+    links[:] = 0
+    links[list(OFFSETS)] = offsets
+    return copied
+
+
 def view_run(arena: np.ndarray) -> Episode:
     """The run that lies in `arena`, as NumPy views."""
     core = EPISODE.view(arena, 0)

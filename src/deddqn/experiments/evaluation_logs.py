@@ -12,7 +12,6 @@ import io
 import re
 import shutil
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -22,6 +21,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from deddqn._utils.atomic import remove_leftovers
+from deddqn._utils.names import folder_names
+from deddqn._utils.reading import check_no_links, read_limited, read_members, refusing
 from deddqn.experiments.plan import Job
 from deddqn.experiments.results import FAILED, Run
 from deddqn.experiments.store import ASIDE, Store
@@ -29,6 +30,8 @@ from deddqn.problems import Problem
 from deddqn.problems.wrappers import EvaluationCallback, with_callback
 
 LOGS, ARCHIVES, SCRATCH, JOINING = "logs", "runs", ".scratch", ".joining"
+LARGEST_ARCHIVE = 2**31
+_KEY = re.compile(r"[0-9a-f]{24}")
 
 Files = dict[str, bytes]
 """The files of one run: path below its folder -> content."""
@@ -103,6 +106,7 @@ class EvaluationLogs:
         if not self.formats:
             yield
             return
+        check_no_links(self.folder, ARCHIVES, SCRATCH, JOINING, *(form.name for form in self.formats))
         self._clear()
         with self.store.clear_errors("create"):
             self.archives.mkdir(parents=True, exist_ok=True)
@@ -163,26 +167,12 @@ class EvaluationLogs:
         where: dict[str, Path] = {}
         for path in self._archives(form):
             try:
-                with zipfile.ZipFile(path) as archive:
-                    if (bad := archive.testzip()) is not None:
-                        raise zipfile.BadZipFile(f"{bad} is damaged")
-                    where |= {name.split("/")[0]: path for name in archive.namelist()}
-            except (OSError, EOFError, ValueError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+                with refusing(path, "a log"):
+                    where |= dict.fromkeys(_read_archive(path), path)
+            except (OSError, ValueError) as error:
                 aside = path.rename(path.with_name(path.name + ASIDE))
-                self.problems.append(f"{path} cannot be read ({error}); set aside as {aside.name}, its jobs run again")
+                self.problems.append(f"{error}; set aside as {aside.name}, its jobs run again")
         return where
-
-
-def folder_names(methods: Iterable[str]) -> dict[str, str]:
-    """Names for folders, without characters that readers do not like, and different."""
-    names: dict[str, str] = {}
-    for method in dict.fromkeys(methods):
-        name = plain = re.sub(r"[^\w.,=-]+", "_", method).strip(".") or "method"
-        number = 2
-        while name in names.values():
-            name, number = f"{plain}-{number}", number + 1
-        names[method] = name
-    return names
 
 
 def _archive(folders: dict[str, Path]) -> bytes:
@@ -196,18 +186,22 @@ def _archive(folders: dict[str, Path]) -> bytes:
     return sink.getvalue()
 
 
+def _read_archive(path: Path) -> dict[str, Files]:
+    """The files of the runs in an archive; ValueError if its members are not ``<key>/<file>``."""
+    runs: dict[str, Files] = {}
+    for name, content in read_members(read_limited(path, LARGEST_ARCHIVE), LARGEST_ARCHIVE):
+        key, slash, file = name.partition("/")
+        if not slash or not _KEY.fullmatch(key):
+            raise ValueError(f"its member {name[:80]!r} belongs to no run")
+        runs.setdefault(key, {})[file] = content
+    return runs
+
+
 def _files(keys: list[str], where: dict[str, Path]) -> Iterator[Files]:
-    """The files of runs, in the order of their keys; an archive stays open while its runs follow each other."""
-    with ExitStack() as stack:
-        opened: dict[Path, tuple[zipfile.ZipFile, dict[str, list[str]]]] = {}
-        for key in keys:
-            path = where[key]
-            if path not in opened:
-                stack.close()
-                archive = stack.enter_context(zipfile.ZipFile(path))
-                members: dict[str, list[str]] = {}
-                for name in archive.namelist():
-                    members.setdefault(name.partition("/")[0], []).append(name)
-                opened = {path: (archive, members)}
-            archive, members = opened[path]
-            yield {name.partition("/")[2]: archive.read(name) for name in members[key]}
+    """The files of runs, in the order of their keys; an archive is kept while its runs follow each other."""
+    last: Path | None = None
+    for key in keys:
+        if where[key] != last:
+            last = where[key]
+            runs = _read_archive(last)
+        yield runs[key]

@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
-from deddqn._utils.validation import UnknownNameError, unknown_name
+from deddqn._utils.validation import UnknownNameError, check_name, unknown_name
 from deddqn.baselines import Method, baseline_names, check_installed, load_baseline
 from deddqn.baselines.baseline_registry import LIBRARIES
 from deddqn.de.portfolio import PAPER
@@ -79,11 +79,11 @@ def available(names: Sequence[str]) -> tuple[list[str], list[str]]:
 def method_spec(method: Any) -> MethodSpec:
     """The spec of a name, the path of a policy file, a policy or an object with ``name`` and ``run``."""
     if isinstance(method, str):
-        return _by_name(method)
-    if isinstance(method, CompiledPolicy):
-        return MethodSpec(method.name, method, policy_fingerprint(method), by_name=False)
-    if isinstance(method, Method):
-        return MethodSpec(method.name, method, method_fingerprint(method), by_name=False)
+        return _by_name(check_name("name of a method", method))
+    if isinstance(method, CompiledPolicy | Method):
+        name = check_name("name of a method", method.name)
+        mark = policy_fingerprint(method) if isinstance(method, CompiledPolicy) else method_fingerprint(method)
+        return MethodSpec(name, method, mark, by_name=False)
     raise ValueError(f"a method must be a name, a policy, or an object with 'name' and 'run', got {method!r}")
 
 

@@ -8,13 +8,31 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from deddqn._utils.validation import check_whole_number, choice_error, unknown_name
+from deddqn._utils.plain_json import CHECKSUM, Exactly, check_checksum, checksum, parse_json
+from deddqn._utils.validation import check_name, check_whole_number, choice_error, unknown_name
 from deddqn.de.config import DEConfig
 from deddqn.experiments.methods import PAPER_METHODS, MethodSpec, available, method_spec, problems_of
 from deddqn.problems import Problem
 
 KEY_VERSION = 1  # of what a job's content means: a change of it invalidates all stored runs
 Setting = str | int | float
+
+FORMAT = "deddqn-plan-1"
+MOST_JOBS = 10_000_000
+FORM = {
+    "format?": Exactly(FORMAT),
+    "methods": [str],
+    "problems": [str],
+    "runs": int,
+    "budget": int,
+    "seed": int,
+    "fingerprints": [str],
+    "de": [[(str, float)]],
+    "preset": str,
+    "missing": [str],
+    f"{CHECKSUM}?": str,
+}
+"""The form of ``plan.json``; plans of 0.1.0 have neither format nor checksum."""
 
 PAPER_RUNS, PAPER_BUDGET = 25, 10_000  # Sect. 5.1
 
@@ -103,15 +121,28 @@ class Plan:
             f"{population}--out {folder}"
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> str:
         """As it is written into the folder of an experiment."""
-        return asdict(self)
+        content: dict[str, Any] = json.loads(json.dumps({"format": FORMAT, **asdict(self)}))
+        return json.dumps({**content, CHECKSUM: checksum(content)}, indent=2)
 
     @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Plan:
-        """As it is read from there."""
+    def from_json(cls, text: str | bytes) -> Plan:
+        """As it is read from there; ValueError for what is no plan."""
+        content = parse_json(text, FORM, "the plan")
+        if (stated := content.pop(CHECKSUM, None)) is not None or "format" in content:
+            check_checksum(stated, checksum(content))
+            content.pop("format", None)
+        if len(content["fingerprints"]) != len(content["methods"]):
+            raise ValueError("the plan must have one fingerprint per method")
+        jobs = len(content["methods"]) * len(content["problems"]) * content["runs"]
+        if not 0 < jobs <= MOST_JOBS:
+            raise ValueError(f"the plan must have 1 to {MOST_JOBS:,} runs in all, got {jobs:,}")
+        for name in (*content["methods"], *content["problems"], *content["missing"]):
+            check_name("a name in the plan", name)
         tuples = {key: tuple(value) for key, value in content.items() if isinstance(value, list)}
-        return cls(**{**content, **tuples, "de": tuple((key, value) for key, value in content.get("de", ()))})
+        settings = tuple((str(key), value) for key, value in content["de"])
+        return cls(**{**content, **tuples, "de": settings})
 
     def differences(self, other: Plan) -> list[str]:
         """In words, how `other` (the plan of a folder) differs from this one."""

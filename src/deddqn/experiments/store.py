@@ -7,7 +7,6 @@ file that cannot be read is named and set aside, and its jobs count as not done.
 from __future__ import annotations
 
 import errno
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,10 +19,12 @@ import pyarrow.parquet as pq
 
 from deddqn._utils.atomic import remove_leftovers, write_bytes
 from deddqn._utils.lock import FolderInUse, FolderLock
+from deddqn._utils.reading import read_limited, refusing
 from deddqn.experiments.plan import Plan
-from deddqn.experiments.results import FAILED, SCHEMA, Run, to_table
+from deddqn.experiments.results import FAILED, SCHEMA, Run, read_table, to_table
 
 PLAN, RESULTS, PATTERN, ASIDE = "plan.json", "results", "part-*.parquet", ".corrupt"
+LARGEST_PLAN, LARGEST_PART = 2**26, 2**30
 
 
 class StoreError(OSError):
@@ -41,12 +42,13 @@ class Store:
     def plan(self) -> Plan | None:
         """The plan of the folder, None where there is none."""
         path = self.folder / PLAN
-        if not path.is_file():
+        if not path.exists():
             return None
         try:
-            return Plan.from_json(json.loads(path.read_text()))
-        except (ValueError, TypeError) as error:
-            raise StoreError(f"{path} is not the plan of an experiment: {error}") from None
+            with refusing(path, "the plan of an experiment"):
+                return Plan.from_json(read_limited(path, LARGEST_PLAN))
+        except ValueError as error:
+            raise StoreError(str(error)) from None
 
     def existing_plan(self) -> Plan:
         """The plan of the folder; an error where there is none."""
@@ -63,6 +65,9 @@ class Store:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Make the folder, hold its lock, and remove what an interrupted write of an earlier holder left behind."""
+        for path in (self.results, self.folder / PLAN):
+            if path.is_symlink():
+                raise StoreError(f"{path} must not be a link: results would be written elsewhere")
         self.create()
         try:
             lock = FolderLock(self.folder)
@@ -84,7 +89,7 @@ class Store:
                     "Choose another folder, or add to this one with --extend"
                 )
             plan = plan.extended(present) if differences else plan
-        self.write_whole(self.folder / PLAN, json.dumps(plan.to_json(), indent=2).encode())
+        self.write_whole(self.folder / PLAN, plan.to_json().encode())
         return plan
 
     def append(self, runs: list[Run]) -> Path:
@@ -131,8 +136,9 @@ class Store:
         tables = []
         for path in sorted(self.results.glob(PATTERN)):
             try:
-                tables.append(_read_file(path))
-            except (OSError, ValueError, KeyError) as error:
+                with refusing(path, "a result file"):
+                    tables.append(read_table(read_limited(path, LARGEST_PART)))
+            except (OSError, ValueError) as error:
                 self._report_corrupt(path, error, set_aside)
         frame = pa.concat_tables([SCHEMA.empty_table(), *tables]).to_pandas()
         order = (frame["status"] != FAILED).to_numpy().argsort(kind="stable")
@@ -144,9 +150,9 @@ class Store:
             aside = path.with_name(path.name + ASIDE)
             with self.clear_errors("rename"):
                 os.replace(path, aside)
-            self.problems.append(f"{path} cannot be read ({reason}); set aside as {aside.name}, its jobs run again")
+            self.problems.append(f"{reason}; set aside as {aside.name}, its jobs run again")
         else:
-            self.problems.append(f"{path} cannot be read ({reason}) and is left out")
+            self.problems.append(f"{reason}; it is left out")
 
     def done(self, *, retry_failed: bool = False, logged: set[str] | None = None) -> set[str]:
         """Keys of the jobs that need not run; unreadable files are set aside.
@@ -159,10 +165,3 @@ class Store:
         if logged is not None:
             finished &= logged
         return finished if retry_failed else finished | failed
-
-
-def _read_file(path: Path) -> pa.Table:
-    table = pq.read_table(path, page_checksum_verification=True)
-    if not table.schema.equals(SCHEMA):
-        raise ValueError("its columns are not those of a result file")
-    return table

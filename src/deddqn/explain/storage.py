@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from deddqn._utils.atomic import write_text
+from deddqn._utils.plain_json import Exactly, parse_json
+from deddqn._utils.reading import read_limited, refusing
 from deddqn.analysis.statistics import PairResult
 from deddqn.explain.control_comparison import ControlComparison
 from deddqn.explain.decision_summary import DecisionSummary, Gaps
@@ -19,6 +21,7 @@ from deddqn.explain.study import Explanation
 
 DATA = "explanation.json"
 FORMAT = "deddqn-explanation-2"
+LARGEST_FILE = 2**28
 
 
 class ExplanationError(ValueError):
@@ -44,19 +47,14 @@ def read_explanation(folder: str | os.PathLike[str]) -> Explanation:
     """The explanation in a folder."""
     path = Path(folder) / DATA
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        with refusing(path, f"an explanation of this version ({FORMAT})", ExplanationError):
+            content = parse_json(read_limited(path, LARGEST_FILE), {"format": Exactly(FORMAT), "*?": object})
+            del content["format"]
+            return _explanation(content)
     except FileNotFoundError:
         raise ExplanationError(
             f"{folder} holds no explanation ({DATA} is not there); 'deddqn explain' makes one"
         ) from None
-    except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ExplanationError(f"{path} cannot be read: {error}") from error
-    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
-        raise ExplanationError(f"{path} is not an explanation of this version ({FORMAT})")
-    try:
-        return _explanation(content)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ExplanationError(f"{path} is damaged: {error}") from error
 
 
 def _explanation(content: dict[str, Any]) -> Explanation:

@@ -44,7 +44,7 @@ class CocoObserver(RunLogger):
             "outer_folder": str(target.parent),
             "result_folder": target.name,
             "algorithm_name": re.sub(r"[^\w.,=-]+", "_", algorithm),
-            "algorithm_info": '"' + (info or algorithm).replace('"', "'") + '"',
+            "algorithm_info": '"' + re.sub(r"[\s\x00-\x1f\\]+", " ", info or algorithm).replace('"', "'") + '"',
         }
         self._cocoex.log_level("warning")
         self._observer = self._cocoex.Observer("bbob", " ".join(f"{key}: {value}" for key, value in said.items()))

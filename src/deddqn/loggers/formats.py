@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from deddqn._utils.optional_imports import need
+from deddqn._utils.plain_json import parse_json
+from deddqn._utils.reading import below_folder, refusing
 from deddqn.loggers.coco import CocoObserver, check_folder, coco_problem_id
 from deddqn.loggers.ioh import IohLogger
 from deddqn.loggers.problem_id import ProblemId, parse_problem_id
@@ -70,6 +72,10 @@ LOGS: dict[str, Callable[[], IohLog | CocoLog]] = {"ioh": IohLog, "coco": CocoLo
 """The formats by name."""
 
 
+INDEX = {"scenarios": [{"dimension": int, "runs": [dict], "*?": object}], "*?": object}
+"""What is read of a JSON file of ioh."""
+
+
 def _check_distinct(ids: Iterable[tuple[str, ProblemId]]) -> None:
     """Names with one identity (``bbob:..`` and ``bbob-coco:..``) would be one problem in the log."""
     names: dict[ProblemId, str] = {}
@@ -85,22 +91,25 @@ def join_files(runs: Iterable[dict[str, bytes]], folder: Path, index: str, join:
     indices: dict[str, list[str]] = {}
     for files in runs:
         for path, content in files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            target = below_folder(folder, path)
+            target.parent.mkdir(parents=True, exist_ok=True)
             if path.endswith(index):
                 indices.setdefault(path, []).append(content.decode())
             else:
-                with open(folder / path, "ab") as file:
+                with open(target, "ab") as file:
                     file.write(content)
     for path, texts in indices.items():
-        (folder / path).write_text(join(texts))
+        with refusing(path, "a log"):
+            below_folder(folder, path).write_text(join(texts))
 
 
 def join_json(texts: list[str]) -> str:
     """The JSON files of ioh on one function as one: the runs of a dimension together."""
-    whole: dict[str, Any] = json.loads(texts[0])
+    parsed = [parse_json(text, INDEX, "an index of ioh") for text in texts]
+    whole: dict[str, Any] = parsed[0]
     scenarios: dict[int, dict[str, Any]] = {}
-    for text in texts:
-        for scenario in json.loads(text)["scenarios"]:
+    for content in parsed:
+        for scenario in content["scenarios"]:
             known = scenarios.setdefault(scenario["dimension"], {**scenario, "runs": []})
             known["runs"] += scenario["runs"]
     return json.dumps({**whole, "scenarios": list(scenarios.values())}, indent=1) + "\n"

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from deddqn._utils.names import escaped
 from deddqn._utils.optional_imports import need
 from deddqn.engine import RunSpec
 from deddqn.engine.run import Run
@@ -42,7 +43,9 @@ class IohLogger(RunLogger):
     def __init__(self, folder: str | Path, algorithm: str, *, info: str = "", positions: bool = False) -> None:
         self._ioh = need("ioh", "logging with ioh", "bbob")
         self.folder = Path(folder).absolute()
-        self._settings = {"algorithm_name": algorithm, "algorithm_info": info, "store_positions": positions}
+        # ioh writes both into JSON as they are
+        self._settings = {"algorithm_name": escaped(algorithm), "algorithm_info": escaped(info)}
+        self._positions = positions
         self._loggers: dict[str, Any] = {}
         self.repeat = self.seed = 0
         self._source: _Source | None = None
@@ -51,7 +54,9 @@ class IohLogger(RunLogger):
         """The logger of a family; opened when it is needed."""
         if family not in self._loggers:
             self.folder.mkdir(parents=True, exist_ok=True)
-            logger = self._ioh.logger.Analyzer(root=str(self.folder), folder_name=family, **self._settings)
+            logger = self._ioh.logger.Analyzer(
+                root=str(self.folder), folder_name=family, store_positions=self._positions, **self._settings
+            )
             logger.add_run_attributes(self, ["repeat", "seed"])
             self._loggers[family] = logger
         return self._loggers[family]

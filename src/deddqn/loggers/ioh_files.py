@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from deddqn._utils.names import folder_names
 from deddqn.loggers.problem_id import ProblemId, parse_problem_id
 
 FORMAT_VERSION = "0.3.22"  # of the ioh whose files these imitate
@@ -74,8 +74,9 @@ def write_ioh_logs(rows: Iterable[Any], folder: str | Path) -> list[Path]:
         raise ValueError("rows must hold at least one run with a trajectory, got none")
     runs.sort(key=lambda run: (run.method, run.problem_id, run.repeat, run.seed))
     written: list[Path] = []
+    folders = folder_names(run.method for run in runs)
     for (method, family), of_family in groupby(runs, key=lambda run: (run.method, run.problem_id.family)):
-        target = Path(folder) / re.sub(r"[^\w.,=-]+", "_", method) / family
+        target = Path(folder) / folders[method] / family
         for _, of_function in groupby(of_family, key=lambda run: run.problem_id.function):
             _write_function(target, method, list(of_function))
         written.append(target)

@@ -20,7 +20,7 @@ class ProblemId(NamedTuple):
         return f"{self.family}_f{self.function}"
 
 
-_PATTERN = re.compile(r"([\w-]+):[fF](\d+)(?:/i(\d+))?/d(\d+)")
+_PATTERN = re.compile(r"([\w-]{1,40}):[fF](\d{1,9})(?:/i(\d{1,9}))?/d(\d{1,9})")
 
 
 def parse_problem_id(name: str) -> ProblemId:

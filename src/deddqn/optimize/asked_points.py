@@ -7,6 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from deddqn.engine.run import Run
+from deddqn.problems.integrality import Integrality
+
+
+def expected(run: Run, numbers: set[int]) -> np.ndarray:
+    """The points (k, D) whose values are expected: those of these numbers in a generation, or all pending ones."""
+    return run.de_state.trials[run.pending] if run.spec.asynchronous else run.points[sorted(numbers)]
 
 
 def match_asked(run: Run, asked: set[int], points: np.ndarray) -> list[int]:
@@ -75,7 +81,8 @@ def _check_foreign(run: Run, point: np.ndarray) -> None:
     inside = (point >= de_state.search_lower) & (point <= de_state.search_upper) & np.isfinite(point)
     if not inside.all():
         raise ValueError(f"points must come from ask or lie inside of the bounds, got {point}")
-    if (point != np.round(point))[run.spec.problem.integrality != 0].any():
+    whole = np.isin(run.spec.problem.integrality, (Integrality.INTEGER, Integrality.CATEGORICAL))
+    if (point != np.round(point))[whole].any():
         raise ValueError(f"points must have whole numbers in the coordinates with integrality, got {point}")
 
 

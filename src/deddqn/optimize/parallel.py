@@ -13,6 +13,7 @@ import numpy as np
 from deddqn.optimize.arguments import whole_number
 from deddqn.optimize.worker_pool import Evaluated, WorkerPool
 from deddqn.problems.constraints import ConstrainedFunction, as_outcome
+from deddqn.problems.python_callback import as_value
 
 TASK_SECONDS = 0.005  # cheap points travel to the workers in bundles that take about so long
 TASKS_PER_WORKER = 4  # ... but never so large that workers wait for the last one
@@ -69,7 +70,7 @@ class Evaluator:
         rule = f"a vectorized fun must return {len(points)} numbers for x of shape {points.T.shape}"
         try:
             found = np.asarray(given)
-            found = found.astype(np.float64) if found.dtype.kind in "biuf" else np.asarray(list(map(float, found)))
+            found = found.astype(np.float64) if found.dtype.kind in "biuf" else np.array([as_value(v) for v in found])
         except (TypeError, ValueError):
             raise ValueError(f"{rule}, got {given!r}") from None
         if found.shape != (len(points),):

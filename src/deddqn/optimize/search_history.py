@@ -41,9 +41,20 @@ class History:
         return Result(self.arrays())
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> History:
-        """A history that goes on from saved arrays."""
+    def from_arrays(cls, arrays: dict[str, np.ndarray], n_ops: int) -> History:
+        """A history that goes on from saved arrays, of a search with `n_ops` operators."""
         history = cls()
+        rows = len(np.atleast_1d(arrays["nfev"]))
+        counts = (rows - 1, n_ops) if rows else (0,)
+        wanted = {
+            "nfev": ("i", (rows,)),
+            "fun": ("f", (rows,)),
+            "mean": ("f", (rows,)),
+            "strategy_counts": ("i", counts),
+        }
+        found = {name: (array.dtype.kind, array.shape) for name, array in arrays.items()}
+        if found != wanted:
+            raise ValueError(f"history must hold {wanted}, got {found}")
         history._evaluations = arrays["nfev"].tolist()
         history._best, history._mean = arrays["fun"].tolist(), arrays["mean"].tolist()
         if history._evaluations:

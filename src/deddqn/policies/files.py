@@ -15,11 +15,27 @@ from typing import Any
 import numpy as np
 
 from deddqn._utils.atomic import replacing
+from deddqn._utils.plain_json import CHECKSUM, Mapped, check_checksum, check_form, checksum, parse_json
+from deddqn._utils.reading import array_parts, read_limited, read_tensors, refusing
 from deddqn.de.config import check_own
 from deddqn.de.portfolio import Portfolio
 from deddqn.features.layout import LAYOUT_VERSION
 
 FORMAT = "deddqn-policy-1"
+LARGEST_FILE = 2**28
+KINDS_OF_NUMBERS = ("F32", "F64")
+HEADER = {
+    "format": str,
+    "kind?": str,
+    "name": str,
+    "layout_version": int,
+    "portfolio": [[(str, float)]],
+    "max_dimension": int,
+    "provenance?": dict,
+    "de?": Mapped((str, float, None)),
+    f"{CHECKSUM}?": str,
+}
+"""The form of the header; files of 0.1.0 have no checksum."""
 
 
 class PolicyFileError(ValueError):
@@ -54,6 +70,8 @@ def write_policy_file(
     }
     if de:
         header["de"] = check_own(de)
+    header = json.loads(json.dumps(header))
+    header[CHECKSUM] = checksum(header, *array_parts(tensors))
     target = Path(path)
     with replacing(target) as temporary:
         save_file(tensors, temporary, metadata={"deddqn": json.dumps(header)})
@@ -61,30 +79,25 @@ def write_policy_file(
 
 def read_policy_file(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The tensors and the header of a policy file."""
-    from safetensors import SafetensorError, safe_open
-
     try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
+        with refusing(path, "a policy file", PolicyFileError):
+            tensors, metadata = read_tensors(read_limited(path, LARGEST_FILE), KINDS_OF_NUMBERS)
+            if set(metadata) != {"deddqn"}:
+                raise ValueError("it has no deddqn metadata")
+            return tensors, _read_header(tensors, metadata["deddqn"])
     except FileNotFoundError:
         raise PolicyFileError(f"no policy file at {path}") from None
-    except (SafetensorError, OSError) as error:
-        raise PolicyFileError(f"{path} is not a whole safetensors file: {error}") from error
-    return tensors, _read_facts(path, metadata)
 
 
-def _read_facts(path: str | os.PathLike[str], metadata: dict[str, str]) -> dict[str, Any]:
-    try:
-        header: dict[str, Any] = json.loads(metadata["deddqn"])
-    except (KeyError, json.JSONDecodeError):
-        raise PolicyFileError(f"{path} has no deddqn metadata: it is not a policy file") from None
-    if not isinstance(header, dict):
-        raise PolicyFileError(f"{path} has no deddqn metadata: it is not a policy file")
+def _read_header(tensors: dict[str, np.ndarray], text: str) -> dict[str, Any]:
+    header: dict[str, Any] = parse_json(text, dict, "its header")
     if header.get("format") != FORMAT:
-        raise PolicyFileError(f"{path} has format {header.get('format')!r}, this version reads {FORMAT!r}")
-    if header.get("layout_version") != LAYOUT_VERSION:
-        raise PolicyFileError(
-            f"{path} was made for feature layout {header.get('layout_version')}, this version has {LAYOUT_VERSION}"
+        raise ValueError(f"it has format {header.get('format')!r}, this version reads {FORMAT!r}")
+    check_form(header, HEADER, "its header")
+    if header["layout_version"] != LAYOUT_VERSION:
+        raise ValueError(
+            f"it was made for feature layout {header['layout_version']}, this version has {LAYOUT_VERSION}"
         )
+    if (stated := header.pop(CHECKSUM, None)) is not None:
+        check_checksum(stated, checksum(header, *array_parts(tensors)))
     return header

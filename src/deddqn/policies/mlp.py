@@ -61,6 +61,14 @@ def network_views(setup: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     return views
 
 
+def packed_size(setup: np.ndarray) -> int:
+    """float64 that a network of the widths in the header of `setup` takes."""
+    n_layers = int(setup[N_LAYERS])
+    widths = setup[WIDTHS : WIDTHS + n_layers + 1].astype(int).tolist()
+    floats = sum((1 + n_in) * padded(n_out) for n_in, n_out in zip(widths, widths[1:], strict=False))
+    return int(_header_size(n_layers)) + floats // 2
+
+
 def memory_size(setup: np.ndarray) -> int:
     """float64 of a run: two layers of activations, the active inputs, and the operator of an exploring generation."""
     widest = int(max(setup[WIDTHS : WIDTHS + 1 + int(setup[N_LAYERS])]))

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 import numpy as np
 
 from deddqn._jit.contents import Part
+from deddqn._utils.validation import check_name, check_whole_number
 from deddqn.de.config import check_own
 from deddqn.de.portfolio import Portfolio
 from deddqn.de.state import Outcome
@@ -55,6 +56,7 @@ def is_policy(thing: object) -> TypeGuard[Policy]:
     return all(hasattr(thing, part) for part in PARTS)
 
 
+LARGEST_DIMENSION = 10**6
 MemoryParts = Callable[[np.ndarray, int, int], list[Part]]
 
 
@@ -95,7 +97,7 @@ class CompiledPolicy:
         de: Mapping[str, Any] | None = None,
         memory_parts: MemoryParts | None = None,
     ) -> None:
-        self.name = name
+        self.name = check_name("name", name)
         self.kernels = kernels
         self.setup = np.ascontiguousarray(setup, dtype=np.float64)
         self.memory_size = memory_size
@@ -103,7 +105,10 @@ class CompiledPolicy:
         self.needs_features = needs_features
         self.needs_history = needs_features if needs_history is None else needs_history
         self.portfolio = portfolio
-        self.max_dimension = max_dimension
+        check_whole_number("max_dimension", max_dimension, 1)
+        if max_dimension > LARGEST_DIMENSION:
+            raise ValueError(f"max_dimension must be at most {LARGEST_DIMENSION}, got {max_dimension}")
+        self.max_dimension = int(max_dimension)
         self.metadata = metadata or {}
         self.de = check_own(de or {})
         self.source: str | None = None  # the name or path that `load_policy` was given

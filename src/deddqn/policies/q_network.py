@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from deddqn._utils.reading import refusing
 from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.features.layout import n_features
 from deddqn.policies import softmax
@@ -35,7 +36,6 @@ def network_policy(
 ) -> CompiledPolicy:
     """A policy that takes the operator of highest Q-value. `weights` are ``(outputs, inputs)`` per layer."""
     _check_layers(weights, biases, len(portfolio))
-    _check_max_dimension(max_dimension)
     if not 0.0 <= epsilon <= 1.0:
         raise ValueError(f"epsilon must lie in [0, 1], got {epsilon}")
     setup = pack_network(list(weights), list(biases), epsilon)
@@ -52,11 +52,6 @@ def network_policy(
         metadata=metadata,
         de=de,
     )
-
-
-def _check_max_dimension(max_dimension: int) -> None:
-    if max_dimension < 1:
-        raise PolicyFileError(f"max_dimension must be at least 1, got {max_dimension}")
 
 
 def _check_layers(weights: Sequence[np.ndarray], biases: Sequence[np.ndarray], n_ops: int) -> None:
@@ -93,8 +88,7 @@ def save_policy(
     de: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a policy file: to a temporary name first, then renamed. Non-finite weights are refused."""
-    _check_layers(weights, biases, len(portfolio))
-    _check_max_dimension(max_dimension)
+    network_policy(weights, biases, name=name, portfolio=portfolio, max_dimension=max_dimension, de=de)
     tensors = {f"layers.{k}.weight": np.ascontiguousarray(w, dtype=np.float32) for k, w in enumerate(weights)}
     tensors |= {f"layers.{k}.bias": np.ascontiguousarray(b, dtype=np.float32) for k, b in enumerate(biases)}
     write_policy_file(
@@ -115,26 +109,25 @@ def load_policy_file(path: str | os.PathLike[str]) -> CompiledPolicy:
     kind = header.get("kind", KIND)
     if kind not in _KINDS:
         raise PolicyFileError(f"{path} holds a policy of kind {kind!r}, this version knows {', '.join(_KINDS)}")
-    try:
+    with refusing(path, "a policy file", PolicyFileError):
         return _KINDS[kind](
             tensors,
             name=header["name"],
             portfolio=Portfolio(tuple(entry) for entry in header["portfolio"]),
-            max_dimension=int(header["max_dimension"]),
+            max_dimension=header["max_dimension"],
             metadata=header,
             de=header.get("de"),
         )
-    except (ValueError, KeyError, TypeError) as error:
-        raise PolicyFileError(f"{path}: {error}") from error
 
 
 def _network_from(tensors: dict[str, np.ndarray], **header: Any) -> CompiledPolicy:
     depth = sum(key.endswith(".weight") for key in tensors)
-    try:
-        weights = [tensors[f"layers.{k}.weight"] for k in range(depth)]
-        biases = [tensors[f"layers.{k}.bias"] for k in range(depth)]
-    except KeyError as error:
-        raise PolicyFileError(f"the file has no tensor {error}") from None
+    wanted = {f"layers.{k}.{part}" for k in range(depth) for part in ("weight", "bias")}
+    if tensors.keys() != wanted:
+        odd = sorted(tensors.keys() ^ wanted)[0]
+        raise PolicyFileError(f"the tensors of a network are layers.<k>.weight and layers.<k>.bias, but not so {odd!r}")
+    weights = [tensors[f"layers.{k}.weight"] for k in range(depth)]
+    biases = [tensors[f"layers.{k}.bias"] for k in range(depth)]
     return network_policy(weights, biases, **header)
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from deddqn._utils.validation import unknown_name
+from deddqn._utils.validation import check_name, unknown_name
 from deddqn.policies.adaptive import ADAPTIVE, adaptive_policy
 from deddqn.policies.fixed import fixed, mixture, uniform_policy
 from deddqn.policies.policy import CompiledPolicy, Policy, is_policy
@@ -56,13 +56,15 @@ def load_policy(policy: str | os.PathLike[str] | Policy) -> Policy:
     if not isinstance(policy, str | os.PathLike):
         if not is_policy(policy):
             raise ValueError(f"policy must be a name, a path or an object with the Policy methods, got {policy!r}")
+        check_name("name of the policy", policy.name)
         return policy
     found = _by_name(os.fspath(policy))
     found.source = os.fspath(policy)
     return found
 
 
-def _by_name(name: str) -> CompiledPolicy:
+def registered_policy(name: str) -> CompiledPolicy | None:
+    """The policy that a name stands for without any file of the user's; None if there is none."""
     if name in _FACTORIES:
         return _FACTORIES[name]()
     if name in (shipped := _shipped()):
@@ -73,6 +75,12 @@ def _by_name(name: str) -> CompiledPolicy:
         return mixture(_probabilities(name))
     if match := re.fullmatch(r"de([1-9]\d*)", name):
         return fixed(int(match.group(1)) - 1)
+    return None
+
+
+def _by_name(name: str) -> CompiledPolicy:
+    if (known := registered_policy(name)) is not None:
+        return known
     if name.endswith(".safetensors") or Path(name).is_file():
         return load_policy_file(name)
     raise unknown_name("policy", name, [*policy_names(), "mixture:p1,p2,..", "f-auc:default", "a .safetensors file"])

@@ -228,6 +228,9 @@ def renumber(setup, memory, origin):
     return 0
 
 
+KERNELS = PolicyKernels(choose, reset, learn, end_generation, renumber, select_candidate)
+
+
 def weights_of(policy: CompiledPolicy) -> np.ndarray:
     """(operators, inputs): the weights that a softmax policy was made with."""
     n_ops = len(policy.portfolio or PAPER)
@@ -258,7 +261,7 @@ def softmax_policy(
         table = np.vstack([table, _with_all_inputs("prescreening_gate", row, "one row", 1)])
     return CompiledPolicy(
         name,
-        PolicyKernels(choose, reset, learn, end_generation, renumber, select_candidate),
+        KERNELS,
         setup=table.ravel(),
         memory_size=memory_size,
         memory_parts=memory_parts,
@@ -292,7 +295,8 @@ def save_softmax(
     de: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a policy file; weights that are not finite are refused."""
-    softmax_policy(weights, prescreening_gate=prescreening_gate, portfolio=portfolio)
+    made_for: dict[str, Any] = {"name": name, "portfolio": portfolio, "max_dimension": max_dimension, "de": de}
+    softmax_policy(weights, prescreening_gate=prescreening_gate, **made_for)
     tensors = (
         {"weights": weights}
         if prescreening_gate is None
@@ -312,6 +316,6 @@ def save_softmax(
 
 def from_tensors(tensors: dict[str, np.ndarray], **header: Any) -> CompiledPolicy:
     """The policy of a file."""
-    if "weights" not in tensors:
-        raise PolicyFileError("the file has no tensor 'weights'")
+    if "weights" not in tensors or tensors.keys() - {"weights", "prescreening_gate"}:
+        raise PolicyFileError(f"the tensors must be 'weights' and perhaps 'prescreening_gate', got {sorted(tensors)}")
     return softmax_policy(tensors["weights"], prescreening_gate=tensors.get("prescreening_gate"), **header)

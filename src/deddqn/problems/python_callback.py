@@ -54,8 +54,8 @@ def _caller(function: Callable[[np.ndarray], Any], dimension: int) -> Callable[[
 def as_value(value: Any) -> float:
     """What a user's function returned, as a float."""
     try:
-        if isinstance(value, str | bytes) or np.ndim(value) > 1 or np.size(value) != 1:
-            raise TypeError
+        if isinstance(value, str | bytes) or np.ndim(value) > 1 or np.size(value) != 1 or np.iscomplexobj(value):
+            raise TypeError  # of a complex number, float() would take the real part
         return float(value if np.ndim(value) == 0 else value[0])
     except (TypeError, ValueError):
         raise ValueError(f"fun must return one number, got {value!r}") from None

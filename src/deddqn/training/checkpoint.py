@@ -8,20 +8,26 @@ newest folder of that name is whole.
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import save_file
 
 from deddqn._utils.atomic import remove_leftovers, replacing
 from deddqn._utils.lock import FolderLock
+from deddqn._utils.plain_json import CHECKSUM, Exactly, check_checksum, checksum, parse_json
+from deddqn._utils.reading import array_parts, read_limited, read_tensors
 
 FILE_LIMIT = 15 * 2**20  # bytes of arrays per file, so that a file with its header stays below 16 MiB
+LARGEST_FILE, LARGEST_STATE = 2 * FILE_LIMIT, 2**28
+FORMAT, STATE = "deddqn-checkpoint-1", "state.json"
+FORM = {"format?": Exactly(FORMAT), "config?": dict, f"{CHECKSUM}?": str, "*?": object}
 _NAME = re.compile(r"checkpoint-(\d+)")
 _PART = "@"  # name@k is the k-th piece of an array that is too large for one file
 
@@ -36,25 +42,43 @@ def save_checkpoint(folder: Path, number: int, arrays: dict[str, np.ndarray], st
         temporary.mkdir(parents=True)
         for k, bundle in enumerate(_bundles(arrays)):
             save_file(bundle, temporary / f"arrays-{k:02d}.safetensors")
-        (temporary / "state.json").write_text(json.dumps(state))
+        content = json.loads(json.dumps({"format": FORMAT, **state}))
+        stated = checksum(content, *array_parts(arrays))
+        (temporary / STATE).write_text(json.dumps({**content, CHECKSUM: stated}))
     for old in checkpoints(folder)[:-1]:
         shutil.rmtree(old, ignore_errors=True)
     return target
 
 
 def load_checkpoint(folder: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The newest checkpoint below `folder`."""
+    """The newest checkpoint below `folder`; who takes it over checks that arrays and state are what it needs."""
     found = checkpoints(folder)
     if not found:
         raise FileNotFoundError(f"no checkpoint in {folder}")
-    pieces: dict[str, np.ndarray] = {}
-    try:
+    with damaged(folder):
+        pieces: dict[str, np.ndarray] = {}
         for path in sorted(found[-1].glob("arrays-*.safetensors")):
-            pieces |= load_file(path)
-        state = json.loads((found[-1] / "state.json").read_text())
-    except (SafetensorError, OSError, ValueError) as error:
-        raise ValueError(f"the checkpoint in {folder} is damaged ({error}); train again in another folder") from error
-    return _joined(pieces), state
+            read, _ = read_tensors(read_limited(path, LARGEST_FILE))
+            if twice := pieces.keys() & read.keys():
+                raise ValueError(f"the array {min(twice)[:80]!r} is there twice")
+            pieces |= read
+        arrays = _joined(pieces)
+        state = parse_json(read_limited(found[-1] / STATE, LARGEST_STATE), FORM, "its state")
+        stated = state.pop(CHECKSUM, None)
+        if stated is not None or "format" in state:  # those of 0.1.0 have neither
+            check_checksum(stated, checksum(state, *array_parts(arrays)))
+        state.pop("format", None)
+    return arrays, state
+
+
+@contextmanager
+def damaged(folder: Path) -> Iterator[None]:
+    """Say of every error that it is the checkpoint's."""
+    try:
+        yield
+    except Exception as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise ValueError(f"the checkpoint in {folder} is damaged ({reason}); train again in another folder") from error
 
 
 def prepare_folder(folder: Path, *, resume: bool) -> tuple[FolderLock, bool]:
@@ -123,7 +147,10 @@ def _joined(pieces: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         while f"{name}{_PART}{k}" in pieces:
             parts.append(pieces[f"{name}{_PART}{k}"])
             k += 1
-        arrays[name] = np.concatenate(parts).reshape(pieces[f"{name}{_PART}shape"])
+        shape = [int(size) for size in pieces[f"{name}{_PART}shape"].tolist()]
+        if min(shape, default=0) < 0 or not parts or math.prod(shape) != sum(part.size for part in parts):
+            raise ValueError(f"the array {name[:80]!r} does not have the shape {shape}")
+        arrays[name] = np.concatenate(parts).reshape(shape)
     return arrays
 
 

@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from deddqn._utils.plain_json import parse_json
+from deddqn._utils.reading import read_limited, refusing
 from deddqn._utils.validation import suggestion
 from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import PAPER, OperatorValues, Portfolio, as_portfolio
 
 T = TypeVar("T")
+LARGEST_SETTINGS = 2**20
 
 
 def check(name: str, holds: bool, rule: str, value: object) -> None:
@@ -89,13 +92,10 @@ def to_values(settings: Any) -> dict[str, Any]:
 def read_values(path: str | Path) -> dict[str, Any]:
     """The JSON object in a file."""
     try:
-        values = json.loads(Path(path).read_text())
+        with refusing(path, "a settings file (JSON)"):
+            values: dict[str, Any] = parse_json(read_limited(path, LARGEST_SETTINGS), dict)
     except FileNotFoundError:
         raise ValueError(f"there is no settings file {path}") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not JSON: {error}") from None
-    if not isinstance(values, dict):
-        raise ValueError(f"{path} must hold one JSON object, got {type(values).__name__}")
     return values
 
 

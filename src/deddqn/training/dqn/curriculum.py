@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from deddqn._utils.plain_json import Mapped
+from deddqn._utils.validation import check_whole_number
+
 ORDER_STREAM = 77  # distinguishes the generator of the orders from others of the same seed
 
 
@@ -104,7 +107,8 @@ class CycleReturns:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> CycleReturns:
-        """What `to_json` gave."""
+        """What `to_json` gave; it must have the form `RETURNS`."""
+        check_whole_number("problems", values["problems"], 1)
         return cls(
             values["problems"],
             {int(number): list(returns) for number, returns in values["open"].items()},
@@ -112,3 +116,13 @@ class CycleReturns:
             -np.inf if values["best"] is None else float(values["best"]),
             int(values["best_cycle"]),
         )
+
+
+RETURNS = {
+    "problems": int,
+    "open": Mapped([float]),
+    "curve": [[float]],
+    "best": (float, None),
+    "best_cycle": int,
+}
+"""The form of `CycleReturns.to_json`."""

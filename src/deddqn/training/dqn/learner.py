@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from deddqn._utils.reading import check_arrays
 from deddqn.training.config import TrainingConfig
 from deddqn.training.dqn.adam import Adam
 from deddqn.training.dqn.network import QNetwork
@@ -156,8 +157,12 @@ class Learner:
     @torch.no_grad()
     def load_arrays(self, arrays: dict[str, np.ndarray]) -> None:
         """Take back, in place, what `to_arrays` gave."""
+        wanted = {name: ("f", tuple(tensor.shape)) for name, tensor in self._tensors().items()}
+        check_arrays({name: array for name, array in arrays.items() if name != "generator"}, wanted)
         for name, tensor in self._tensors().items():
             tensor.copy_(torch.from_numpy(arrays[name]))
+        if arrays["generator"].dtype != np.uint8 or arrays["generator"].ndim != 1:
+            raise ValueError("the state of the random generator must be bytes")
         state = torch.from_numpy(arrays["generator"])
         if state.numel() == self.generator.get_state().numel():  # that of another device cannot be taken over
             self.generator.set_state(state)

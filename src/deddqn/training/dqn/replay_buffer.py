@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from deddqn._utils.reading import check_arrays
 from deddqn.engine import Record
 from deddqn.training.dqn.weights import padded_width
 
@@ -153,7 +154,15 @@ class ReplayBuffer:
 
     def load_arrays(self, arrays: dict[str, np.ndarray]) -> None:
         """Take back what `to_arrays` gave."""
-        used = arrays["states"].shape[1]
+        used = arrays["states"].shape[1] if arrays["states"].ndim == 3 else 0
+        if not 0 < used <= self.length:
+            raise ValueError(f"states must be (runs, 1 to {self.length} decisions, features)")
+        rings = {name: (kind, (self.n_runs, used, 1)) for name, kind in _RINGS.items()}
+        rings["states"] = ("f", (self.n_runs, used, self.features))
+        check_arrays(arrays, {**rings, "head": ("i", (self.n_runs,)), "count": ("i", (self.n_runs,))})
+        for name, below in (("head", self.length - 1), ("count", self.per_run)):
+            if arrays[name].min() < 0 or arrays[name].max() > below:
+                raise ValueError(f"{name} must lie in 0..{below}, got {arrays[name].min()} to {arrays[name].max()}")
         for name in _RINGS:
             ring = getattr(self, name).view(self.n_runs, self.length, -1)
             ring[:, :used, : arrays[name].shape[2]] = torch.from_numpy(arrays[name]).to(self.device)
@@ -163,7 +172,8 @@ class ReplayBuffer:
         self._update_sampled()
 
 
-_RINGS = ("states", "actions", "rewards", "ends")
+_RINGS = {"states": "f", "actions": "u", "rewards": "f", "ends": "b"}
+"""What is stored of every decision, and the kinds of its numbers as in NumPy."""
 
 
 def _arrays(record: Record, scale: float) -> tuple[np.ndarray, ...]:

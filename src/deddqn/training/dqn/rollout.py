@@ -13,7 +13,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from deddqn._utils.reading import check_arrays, forms_of
 from deddqn.engine import Record, RunSpec, VectorizedRuns
+from deddqn.engine.memory_check import check_arena
 from deddqn.engine.run_spec import Template, bind
 from deddqn.features.layout import n_features
 from deddqn.policies import network_policy
@@ -222,12 +224,21 @@ class Actors:
 
     def load_arrays(self, arrays: dict[str, np.ndarray]) -> None:
         """Resume the runs of another process: their memory is taken over and its addresses are made ours."""
+        wanted = self.to_arrays()
+        arenas, own = arrays.get("arenas"), wanted.pop("arenas")
+        check_arrays({name: array for name, array in arrays.items() if name != "arenas"}, forms_of(wanted))
+        if min(arrays["numbers"].min(), arrays["next_number"].min()) < 0:
+            raise ValueError("numbers of runs must be 0 or more")
+        if arenas is not None and (arenas.shape != own.shape or arenas.dtype != own.dtype):
+            raise ValueError(f"arenas must have the shape {own.shape}, got {arenas.shape}")
         self.next_number = int(arrays["next_number"][0])
         for slot, number in enumerate(arrays["numbers"].tolist()):
             self.start_run(slot, number)
-        if "arenas" not in arrays:  # a light checkpoint: the runs under way start again
+        if arenas is None:  # a light checkpoint: the runs under way start again
             return
-        self.runs.arenas[...] = arrays["arenas"]
+        for spec, arena in zip(self.runs.specs, arenas, strict=True):
+            check_arena(spec, arena[: spec.size])
+        self.runs.arenas[...] = arenas
         for spec, arena in zip(self.runs.specs, self.runs.arenas, strict=True):
             bind(spec, arena)
 

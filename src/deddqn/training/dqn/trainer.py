@@ -12,13 +12,23 @@ from typing import Any
 import numpy as np
 import torch
 
+from deddqn._utils.plain_json import check_form
+from deddqn._utils.validation import check_whole_number
 from deddqn.evaluation import evaluate_policy, rank_score, reference_errors
 from deddqn.features.layout import n_features
 from deddqn.policies import network_policy, save_policy
 from deddqn.problems import Problem
-from deddqn.training.checkpoint import below, check_same, load_checkpoint, prefixed, prepare_folder, save_checkpoint
+from deddqn.training.checkpoint import (
+    below,
+    check_same,
+    damaged,
+    load_checkpoint,
+    prefixed,
+    prepare_folder,
+    save_checkpoint,
+)
 from deddqn.training.config import TrainingConfig
-from deddqn.training.dqn.curriculum import Cycle, CycleReturns
+from deddqn.training.dqn.curriculum import RETURNS, Cycle, CycleReturns
 from deddqn.training.dqn.learner import Learner
 from deddqn.training.dqn.replay_buffer import ReplayBuffer
 from deddqn.training.dqn.reward_tables import reward_tables
@@ -265,13 +275,34 @@ class Trainer:
     def _resume(self) -> int:
         """Take everything from the newest checkpoint; return the length that the log had."""
         arrays, state = load_checkpoint(self.out)
-        check_same(self.out, self.config.to_json(), state["config"], _MAY_CHANGE)
+        check_same(self.out, self.config.to_json(), state.get("config", {}), _MAY_CHANGE)
+        with damaged(self.out):
+            self._take(arrays, state)
+        return int(state["log"])
+
+    def _take(self, arrays: dict[str, np.ndarray], state: dict[str, Any]) -> None:
+        """Take over what a checkpoint holds; anything that does not fit raises something."""
+        check_form(state, _STATE, "its state")
+        for name in (
+            "updates",
+            "stored",
+            "reported",
+            "evaluations",
+            "decisions",
+            "skipped",
+            "saved",
+            "evaluated",
+            "log",
+        ):
+            check_whole_number(name, state[name], 0)
         self.learner.load_arrays(below("learner", arrays))
         self.learner.updates, self.learner.reported = state["updates"], state["reported"]
         if self.config.ema_window and not state["config"]["ema_window"]:
             self.learner.start_average()
         self.actors.load_arrays(below("actors", arrays))
         if stored := below("buffer", arrays):
+            if stored["actions"].max(initial=0) >= len(self.portfolio):
+                raise ValueError(f"actions must be below {len(self.portfolio)}")
             self.buffer.load_arrays(stored)
             self.buffer.stored = state["stored"]
             if "actors/arenas" not in arrays:  # actors on a cluster: their runs start again
@@ -283,9 +314,9 @@ class Trainer:
             layers = below(f"kept/{name}", arrays)
             depth = len(layers) // 2
             self.kept[name] = [(layers[f"{k}/weight"], layers[f"{k}/bias"]) for k in range(depth)]
+            network_policy(*zip(*self.kept[name], strict=True), **self._made_for)  # checks the layers
         self._set_epsilon()
         self.actors.set_weights(self.learner.primary.export(), self.learner.updates)
-        return int(state["log"])
 
     def _write_results(self) -> None:
         """The policy files: best cycle, last weights and (if evaluated) best rank; and a summary."""
@@ -336,6 +367,18 @@ def _buffer_of(config: TrainingConfig) -> ReplayBuffer:
 
 
 _COUNTERS = ("evaluations", "decisions", "skipped", "saved", "evaluated", "loss", "best_rank", "best_greedy")
+_STATE = {
+    **dict.fromkeys(("evaluations", "decisions", "skipped", "saved", "evaluated", "updates", "stored"), int),
+    "reported": int,
+    "loss": float,
+    "best_rank": (float, None),
+    "best_greedy": (float, None),
+    "log": int,
+    "config": dict,
+    "cycle_returns": RETURNS,
+}
+"""The form of the state of a checkpoint."""
+
 _MAY_CHANGE = (
     *("cycles", "ema_window", "evaluate_every", "evaluate_repeats"),
     *("threads", "device", "checkpoint_seconds", "max_seconds", "tensorboard"),

@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+from deddqn._utils.reading import check_arrays, forms_of
+
 
 class CMAES:
     """Minimises a function; only the ranks of the values of a generation are used.
@@ -81,6 +83,10 @@ class CMAES:
 
     def load_arrays(self, arrays: dict[str, np.ndarray]) -> None:
         """Take back what `to_arrays` gave."""
+        check_arrays(arrays, forms_of(self.to_arrays()))
+        sigma, generation = arrays["numbers"].tolist()
+        if not (0.0 < sigma < math.inf and 0 <= generation == int(generation)):
+            raise ValueError(f"sigma must be positive and the generation a whole number, got {sigma} and {generation}")
         self.mean, self.covariance = arrays["mean"].copy(), arrays["covariance"].copy()
         self.path_sigma, self.path_c = arrays["path_sigma"].copy(), arrays["path_c"].copy()
         self.sigma, self.generation = float(arrays["numbers"][0]), int(arrays["numbers"][1])

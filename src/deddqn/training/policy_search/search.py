@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from deddqn._utils.validation import choice_error
+from deddqn._utils.plain_json import check_form
+from deddqn._utils.reading import check_arrays, forms_of
+from deddqn._utils.validation import check_whole_number, choice_error
 from deddqn._utils.versions import versions
 from deddqn.de.portfolio import EXTENDED
 from deddqn.evaluation import (
@@ -39,7 +41,7 @@ from deddqn.policies.softmax import (
     weights_of,
 )
 from deddqn.problems import Problem, get, suite
-from deddqn.training.checkpoint import check_same, load_checkpoint, prepare_folder, save_checkpoint
+from deddqn.training.checkpoint import check_same, damaged, load_checkpoint, prepare_folder, save_checkpoint
 from deddqn.training.policy_search.cma_es import CMAES
 from deddqn.training.provenance import LIBRARIES, commit
 from deddqn.training.strict_json import RunSettings, check, from_values, to_values
@@ -143,6 +145,9 @@ SEARCH_PRESETS: dict[str, dict[str, Any]] = {
 
 FIRST_GATE = 3.0
 """Initial bias of the pre-screening gate: it is open in 95 of 100 decisions."""
+
+_STATE = {"config": dict, "best_score": (float, None), "evaluations": int, "curve": [[float]], "log": int}
+"""The form of the state of a checkpoint."""
 
 _MAY_CHANGE = ("generations", "threads", "checkpoint_seconds", "max_seconds", "tensorboard")
 
@@ -352,11 +357,18 @@ class PolicySearch:
 
     def _resume(self) -> int:
         arrays, state = load_checkpoint(self.out)
-        check_same(self.out, self.config.to_json(), state["config"], _MAY_CHANGE)
-        self.cma.load_arrays(arrays)
-        self.average, self.best, self.references = (arrays[name].copy() for name in ("average", "best", "references"))
-        self.best_score = -np.inf if state["best_score"] is None else state["best_score"]
-        self.evaluations, self.curve = state["evaluations"], state["curve"]
+        check_same(self.out, self.config.to_json(), state.get("config", {}), _MAY_CHANGE)
+        with damaged(self.out):
+            check_form(state, _STATE, "its state")
+            kept = {name: arrays.pop(name, np.zeros(0)) for name in ("average", "best", "references")}
+            self.cma.load_arrays(arrays)
+            forms = forms_of({"average": self.average, "best": self.best})
+            check_arrays(kept, {**forms, "references": ("f", (len(self.problems), kept["references"].shape[-1]))})
+            self.average, self.best, self.references = kept["average"], kept["best"], kept["references"]
+            for name in ("evaluations", "log"):
+                check_whole_number(name, state[name], 0)
+            self.best_score = -np.inf if state["best_score"] is None else float(state["best_score"])
+            self.evaluations, self.curve = state["evaluations"], state["curve"]
         return int(state["log"])
 
 
