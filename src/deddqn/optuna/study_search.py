@@ -12,7 +12,10 @@ from deddqn.de.config import SMALLEST_POPULATION
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.optuna.encoding import Encoding
 
-FIRST_DESIGN = "sobol"
+FIRST_DESIGN = "latinhypercube"
+FINAL_POPULATION = 8
+SHARE_OF_DESIGN = 6  # a sixth of the planned trials ..
+DESIGN_SIZES = (10, 40)  # .. but no fewer and no more
 
 
 class Settings(NamedTuple):
@@ -85,7 +88,7 @@ class StudySearch:
             "integrality": self.encoding.integrality,
             "updating": "asynchronous",
             "population_size": size,
-            "final_population": min(size, SMALLEST_POPULATION),
+            "final_population": min(size, FINAL_POPULATION),
             "n_candidates": self.settings.n_candidates,
             "maxfun": max(planned - number, 0) + size,
             "rng": np.random.SeedSequence([self.seed, number]),  # processes begin at trials of their own
@@ -114,4 +117,5 @@ class StudySearch:
 
 def first_design(n_trials: int) -> int:
     """Trials of the first design where nobody says how many."""
-    return min(40, max(10, n_trials // 10))
+    least, most = DESIGN_SIZES
+    return min(most, max(least, n_trials // SHARE_OF_DESIGN))
