@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,6 +34,11 @@ def mixed(trial):
 
 def study_of(direction="minimize", **options):
     return optuna.create_study(sampler=Sampler(seed=1, **options), direction=direction)
+
+
+def journal(path):
+    """A storage that processes share, quicker than SQLite."""
+    return optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(str(path)))
 
 
 def values(study):
@@ -190,7 +196,7 @@ def test_threads():
 
 
 def test_a_study_goes_on_with_another_sampler(tmp_path):
-    storage = f"sqlite:///{tmp_path}/study.db"
+    storage = journal(tmp_path / "study.log")
     study = optuna.create_study(storage=storage, study_name="s", sampler=Sampler(seed=1, n_trials=80))
     study.optimize(mixed, n_trials=40)
     before = sorted(values(study))
@@ -203,18 +209,20 @@ def test_a_study_goes_on_with_another_sampler(tmp_path):
 
 WORKER = """
 import optuna, sys
+from tests.optuna.test_sampler import journal
 from tests.optuna.test_sampler import mixed
 from deddqn.optuna import Sampler
 optuna.logging.set_verbosity(optuna.logging.ERROR)
-study = optuna.load_study(storage=sys.argv[1], study_name="s", sampler=Sampler(seed=1, n_trials=60))
+study = optuna.load_study(storage=journal(sys.argv[1]), study_name="s", sampler=Sampler(seed=1, n_trials=60))
 study.optimize(mixed, n_trials=15)
 """
 
 
 def test_processes_share_a_study(tmp_path):
-    storage = f"sqlite:///{tmp_path}/study.db"
+    storage = journal(tmp_path / "study.log")
     optuna.create_study(storage=storage, study_name="s")
-    workers = [subprocess.Popen([sys.executable, "-c", WORKER, storage]) for _ in range(2)]
+    command = [sys.executable, "-c", WORKER, str(tmp_path / "study.log")]
+    workers = [subprocess.Popen(command, cwd=Path(__file__).parents[2]) for _ in range(2)]
     assert [worker.wait(timeout=120) for worker in workers] == [0, 0]
     study = optuna.load_study(storage=storage, study_name="s")
     assert len(study.trials) == 30 and len({tuple(p.values()) for p in params(study)}) == 30

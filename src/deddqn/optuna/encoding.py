@@ -48,7 +48,7 @@ class Encoding:
         return all(distributions.get(name) == distribution for name, distribution in self.space.items())
 
 
-def _limits(distribution: BaseDistribution) -> tuple[float, float, Integrality]:
+def _limits(distribution: Any) -> tuple[float, float, Integrality]:
     """Lower and upper bound of a coordinate, and what it is."""
     if isinstance(distribution, CategoricalDistribution):
         return 0.0, len(distribution.choices) - 1.0, Integrality.CATEGORICAL
@@ -62,7 +62,7 @@ def _limits(distribution: BaseDistribution) -> tuple[float, float, Integrality]:
     return 0.0, float(steps), Integrality.INTEGER
 
 
-def _coordinate(distribution: BaseDistribution, value: Any) -> float:
+def _coordinate(distribution: Any, value: Any) -> float:
     if isinstance(distribution, CategoricalDistribution):
         return float(distribution.to_internal_repr(value))
     if distribution.log:
@@ -72,7 +72,7 @@ def _coordinate(distribution: BaseDistribution, value: Any) -> float:
     return float(round((value - distribution.low) / distribution.step))
 
 
-def _value(distribution: BaseDistribution, x: float) -> Any:
+def _value(distribution: Any, x: float) -> Any:
     if isinstance(distribution, CategoricalDistribution):
         return distribution.choices[int(x)]
     if isinstance(distribution, IntDistribution):
