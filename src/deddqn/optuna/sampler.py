@@ -31,7 +31,7 @@ class Sampler(BaseSampler):
 
     Parameters
     ----------
-    n_trials : for how many trials the search is planned; a study that continues beyond is planned anew, for twice as many.
+    n_trials : for how many trials the search is planned; beyond, a study is planned anew for twice as many.
     n_startup_trials : trials of the first design, which are also the first population.
     n_candidates : candidates per trial, of which the surrogate selects one.
     seed : the same seed gives the same trials, if trials finish in the same order.
