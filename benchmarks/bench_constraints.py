@@ -90,10 +90,11 @@ def by_scipy(recorder: Recorder, seed: int) -> None:
 
 
 def by_pymoo(algorithm: str) -> Callable[[Recorder, int], None]:
-    """pymoo's differential evolution with a shrinking epsilon, or its stochastic ranking (ISRES)."""
+    """pymoo's differential evolution with a shrinking epsilon, its genetic algorithm, or stochastic ranking (ISRES)."""
 
     def run(recorder: Recorder, seed: int) -> None:
         from pymoo.algorithms.soo.nonconvex.de import DE
+        from pymoo.algorithms.soo.nonconvex.ga import GA
         from pymoo.algorithms.soo.nonconvex.isres import ISRES
         from pymoo.constraints.eps import AdaptiveEpsilonConstraintHandling
         from pymoo.core.problem import ElementwiseProblem
@@ -109,8 +110,8 @@ def by_pymoo(algorithm: str) -> Callable[[Recorder, int], None]:
             def _evaluate(self, x: np.ndarray, out: dict[str, Any], *args: Any, **kwargs: Any) -> None:
                 out["F"], out["G"] = recorder.at(x)[0], recorder.inequalities(x)
 
-        method = AdaptiveEpsilonConstraintHandling(DE(), perc_eps_until=0.5) if algorithm == "DE" else ISRES()
-        minimize(Theirs(), method, ("n_eval", problem.budget), seed=seed, verbose=False)
+        methods = {"DE": AdaptiveEpsilonConstraintHandling(DE(), perc_eps_until=0.5), "GA": GA(), "ISRES": ISRES()}
+        minimize(Theirs(), methods[algorithm], ("n_eval", problem.budget), seed=seed, verbose=False)
 
     return run
 
@@ -139,6 +140,7 @@ METHODS: dict[str, Callable[[Recorder, int], None]] = {
     "deddqn, no polish": lambda recorder, seed: by_deddqn(recorder, seed, polish=False),
     "scipy DE": by_scipy,
     "pymoo DE": by_pymoo("DE"),
+    "pymoo GA": by_pymoo("GA"),
     "pymoo ISRES": by_pymoo("ISRES"),
     "pycma AL": by_pycma,
 }
