@@ -186,7 +186,7 @@ def test_keys_follow_the_level() -> None:
     assert optimizer.result.success
 
 
-def test_the_kept_population_stays_sorted() -> None:
+def test_the_best_population_stays_sorted() -> None:
     optimizer = Optimizer(
         [(-3.0, 3.0)] * 2, constraints=ReturnedConstraint(0.0, 0.0), maxfun=300, population_size=8, rng=2,
         final_population=8, restart_tolerance=0.5, restart_final_fraction=0.5,

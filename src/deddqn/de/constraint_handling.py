@@ -176,7 +176,7 @@ def write_keys(scalars, pairs, keys, n):
 
 @kernel
 def renew_best_population(de_state):
-    """Keys of the kept population, which stays sorted from best to worst: insertion by swaps."""
+    """Keys of the best population that a restart replaced, which stays sorted from best to worst: insertion by swaps."""
     pairs, keys, size = (
         de_state.best_population_pairs,
         de_state.best_population_fitness,
