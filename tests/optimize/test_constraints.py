@@ -316,3 +316,29 @@ def test_telling_without_constraint_values():
 def test_result_before_anything_is_told():
     result = Optimizer(BOX, constraints=RETURNED, **SMALL).result
     assert not result.success and result.maxcv == np.inf
+
+
+# -- other ways to run
+
+
+def test_asynchronous_is_refused():
+    with pytest.raises(ValueError, match="updating must not be 'asynchronous' with constraints"):
+        Optimizer(BOX, constraints=LINEAR, updating="asynchronous", maxfun=400)
+
+
+@pytest.mark.parametrize("constraints", [[LINEAR], [NONLINEAR]])
+def test_end_not_known(constraints):
+    """Without maxfun the level of equalities falls over the life of the population."""
+    result = search(
+        bowl, constraints, maxfun=None, rng=1, callback=lambda intermediate_result: intermediate_result.nfev > 3000
+    )
+    assert result.success and result.fun < 2.5
+
+
+@pytest.mark.parametrize("constraints", [[LINEAR], [NONLINEAR]])
+def test_extended_search(constraints):
+    optimizer = Optimizer(BOX, constraints=constraints, **SMALL)
+    first = optimizer.optimize(bowl)
+    more = optimizer.optimize(bowl, maxfun=3000)
+    assert more.nfev == 3000 and more.success
+    assert not first.success or more.fun <= first.fun

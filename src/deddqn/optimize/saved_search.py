@@ -80,7 +80,17 @@ DESCRIPTION = {
     "config": Mapped((str, float, bool, None)),
     "seed": int,
     "repeat": int,
+    "trial_rows": int,
     "limits": {"maxiter": (int, None), "ftarget": (float, None), "tol": float, "atol": float},
+    "plan": {
+        "maxfun": (int, None),
+        "waiting": (int, None),
+        "sized": bool,
+        "largest": int,
+        "final": (int, None),
+        "tolerance": float,
+        "fraction": float,
+    },
     "asked": [int],
     "label": str,
     "space": (None, Mapped(Mapped(object))),  # `Space.from_dict` checks the rest
@@ -100,6 +110,7 @@ def state_of(run: Run) -> dict[str, Any]:
         "config": asdict(spec.config),
         "seed": spec.seed,
         "repeat": spec.repeat,
+        "trial_rows": spec.trial_rows,
         "arena": without_addresses(run.arena),
     }
 
@@ -113,6 +124,8 @@ def spec_of(state: dict[str, Any], policy: Policy | None) -> RunSpec:
     population = state["config"].get("population_size")
     if not isinstance(population, int) or population > largest:
         raise ValueError(f"population_size must fit into the memory of the search, {largest} numbers")
+    if state["trial_rows"] > largest:
+        raise ValueError(f"trial_rows must fit into the memory of the search, {largest} numbers")
     return RunSpec(
         problem=_problem_of(state["problem"], largest),
         policy=_policy_of(state["policy"], policy),
@@ -120,6 +133,7 @@ def spec_of(state: dict[str, Any], policy: Policy | None) -> RunSpec:
         config=DEConfig(**state["config"]),
         seed=int(state["seed"]),
         repeat=int(state["repeat"]),
+        trial_rows=int(state["trial_rows"]),
     )
 
 
