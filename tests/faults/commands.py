@@ -32,9 +32,8 @@ class Command:
 
 def _minimize(folder: Path) -> list[str]:
     saved = folder / "search.npz"
-    resume = ["--resume", str(saved)] if saved.exists() else []
-    settings = ["--maxfun", "1500", "--seed", "3", "--save", str(saved), "--json", str(folder / "result.json")]
-    return ["minimize", PROBLEMS[1], *settings, *resume]
+    settings = ["--resume", str(saved)] if saved.exists() else ["--maxfun", "1500", "--seed", "3"]
+    return ["minimize", PROBLEMS[1], *settings, "--save", str(saved), "--json", str(folder / "result.json")]
 
 
 def _compare(folder: Path) -> list[str]:
