@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--commands", nargs="+", default=KILLED, choices=KILLED)
     given = parser.parse_args(arguments)
     names = [name for name in given.commands if name != "train" or importlib.util.find_spec("torch") is not None]
-    prepare()
+    prepare(names)
     with tempfile.TemporaryDirectory(prefix="kills-") as base:
         wrong = kills(given.count, given.seed, names, Path(base))
     print(f"{given.count - wrong} of {given.count} ends are those of an undisturbed run")
