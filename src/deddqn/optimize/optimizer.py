@@ -308,7 +308,8 @@ class Optimizer:
         if by_clock and self._run.ended:
             plan_by_clock(self._plan, self._run, 2 * self._run.evaluations)
         try:
-            with drive, display(shown, self._run, drive.deadline, alone=drive.alone) as bar:
+            known = self._plan.waiting or self._plan.maxfun
+            with drive, display(shown, self._run, known, drive.deadline, alone=drive.alone) as bar:
                 while not self.stop():
                     if not drive.generation():
                         self._reasons.add("maxtime")
