@@ -382,7 +382,10 @@ class Optimizer:
         check_arena(spec, state["arena"])
         self._adopt(Run.resume(spec, state["arena"]), history)
         self._asked = set(state["asked"])
-        size = int(self._run.de_state.counters[Counter.GENERATION_SIZE])
+        counters = self._run.de_state.counters
+        if bool(counters[Counter.NOISY]) != state["problem"]["noisy"]:
+            raise ValueError("noisy must be what the memory of the search says")
+        size = int(counters[Counter.GENERATION_SIZE])
         if not all(0 <= i < size for i in self._asked):
             raise ValueError(f"asked must be numbers of points of the generation, 0 to {size - 1}")
         self.label = state["label"]
