@@ -9,7 +9,7 @@ from deddqn._utils.lazy_imports import lazy_names
 if TYPE_CHECKING:
     from deddqn.de import EXTENDED, PAPER, DEConfig, Operator, Portfolio
     from deddqn.engine import RunSpec, VectorizedRuns
-    from deddqn.optimize import Optimizer, differential_evolution, minimize, plot
+    from deddqn.optimize import Bool, Categorical, Float, Int, Optimizer, Space, differential_evolution, minimize, plot
     from deddqn.policies import load_policy
     from deddqn.problems import Problem, ReturnedConstraint
 else:
@@ -18,7 +18,17 @@ else:
         {
             "deddqn.de": ("EXTENDED", "PAPER", "DEConfig", "Operator", "Portfolio"),
             "deddqn.engine": ("RunSpec", "VectorizedRuns"),
-            "deddqn.optimize": ("Optimizer", "differential_evolution", "minimize", "plot"),
+            "deddqn.optimize": (
+                "Bool",
+                "Categorical",
+                "Float",
+                "Int",
+                "Space",
+                "Optimizer",
+                "differential_evolution",
+                "minimize",
+                "plot",
+            ),
             "deddqn.policies": ("load_policy",),
             "deddqn.problems": ("Problem", "ReturnedConstraint"),
         },
@@ -27,13 +37,18 @@ else:
 __all__ = [
     "EXTENDED",
     "PAPER",
+    "Bool",
+    "Categorical",
     "DEConfig",
+    "Float",
+    "Int",
     "Operator",
     "Optimizer",
     "Portfolio",
     "Problem",
     "ReturnedConstraint",
     "RunSpec",
+    "Space",
     "VectorizedRuns",
     "differential_evolution",
     "load_policy",

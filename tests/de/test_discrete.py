@@ -62,7 +62,7 @@ def test_codes(given, codes):
     assert check_integrality(given, 3).tolist() == codes
 
 
-@pytest.mark.parametrize("given", ["yes", 3, -1, 0.5, [1, 1], [[1, 1, 1]], ["a"] * 3, [1, np.nan, 1]])
+@pytest.mark.parametrize("given", ["yes", 4, -1, 0.5, [1, 1], [[1, 1, 1]], ["a"] * 3, [1, np.nan, 1]])
 def test_wrong_codes(given):
     with pytest.raises(ValueError, match=r"integrality must be .* got"):
         check_integrality(given, 3)

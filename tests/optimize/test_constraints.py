@@ -10,6 +10,10 @@ BOX = [(-5.0, 5.0)] * 3
 SMALL = {"maxfun": 400, "population_size": 20, "rng": 3}
 
 
+def search(fun, constraints, **options):
+    return minimize(fun, BOX, constraints=constraints, polish=False, **options)
+
+
 def bowl(x):
     return (x[0] - 1) ** 2 + (x[1] - 2.5) ** 2 + x[2] ** 2
 
@@ -44,8 +48,8 @@ def by_ask_and_tell(optimizer, tell):
 @pytest.mark.parametrize("updating", ["sequential", "deferred"])
 def test_faces_agree(updating):
     options = {**SMALL, "updating": updating}
-    plain = minimize(bowl, BOX, constraints=[LINEAR, NONLINEAR], **options)
-    assert_same(plain, minimize(simulation, BOX, constraints=[LINEAR, RETURNED], **options))
+    plain = search(bowl, [LINEAR, NONLINEAR], **options)
+    assert_same(plain, search(simulation, [LINEAR, RETURNED], **options))
     known = Optimizer(BOX, constraints=[LINEAR, NONLINEAR], **options)
     assert_same(plain, by_ask_and_tell(known, lambda p: known.tell(p, [bowl(x) for x in p])))
     told = Optimizer(BOX, constraints=[LINEAR, RETURNED], **options)
@@ -59,9 +63,9 @@ def test_faces_agree(updating):
 
 @pytest.mark.parametrize("extra", [{"vectorized": True}, {"workers": 2}, {"workers": map}], ids=str)
 def test_batches_agree(extra):
-    plain = minimize(bowl, BOX, constraints=[LINEAR, NONLINEAR], updating="deferred", **SMALL)
-    assert_same(plain, minimize(bowl, BOX, constraints=[LINEAR, NONLINEAR], **SMALL, **extra))
-    assert_same(plain, minimize(simulation, BOX, constraints=[LINEAR, RETURNED], **SMALL, **extra))
+    plain = search(bowl, [LINEAR, NONLINEAR], updating="deferred", **SMALL)
+    assert_same(plain, search(bowl, [LINEAR, NONLINEAR], **SMALL, **extra))
+    assert_same(plain, search(simulation, [LINEAR, RETURNED], **SMALL, **extra))
 
 
 def test_optimum_and_fields():
@@ -100,3 +104,30 @@ def test_nothing_feasible():
 def test_wrong_constraints(constraints, words):
     with pytest.raises(ValueError, match=words):
         minimize(bowl, BOX, constraints=constraints, **SMALL)
+
+
+@pytest.mark.parametrize("updating", ["sequential", "deferred"])
+def test_saved_in_the_middle(tmp_path, updating):
+    options = {**SMALL, "updating": updating}
+    whole = search(bowl, [LINEAR, NONLINEAR], **options)
+    optimizer = Optimizer(BOX, constraints=[LINEAR, NONLINEAR], **options)
+    for _ in range(7):  # in sequential mode: inside of the initial population
+        points = optimizer.ask(3)
+        optimizer.tell(points, [bowl(x) for x in points])
+    optimizer.save(tmp_path / "search.npz")
+    again = Optimizer.load(tmp_path / "search.npz")
+    with pytest.raises(ValueError, match="given again"):
+        again.optimize(bowl)
+    with pytest.raises(ValueError, match="limits that the search was made with"):
+        again.optimize(bowl, constraints=NONLINEAR)
+    again = Optimizer.load(tmp_path / "search.npz")
+    assert_same(whole, again.optimize(bowl, constraints=[LINEAR, NONLINEAR]))
+
+
+def test_saved_with_returned_constraints(tmp_path):
+    constraints = [LINEAR, RETURNED]
+    optimizer = Optimizer(BOX, constraints=constraints, **SMALL)
+    optimizer.optimize(simulation, callback=lambda x, convergence: optimizer.result.nit >= 3)
+    optimizer.save(tmp_path / "search.npz")
+    again = Optimizer.load(tmp_path / "search.npz")
+    assert_same(optimizer.optimize(simulation), again.optimize(simulation))  # matrices are saved, too

@@ -51,13 +51,7 @@ def test_the_list_is_whole(scipys: ModuleType) -> None:
     assert sorted(public_tests(getattr(scipys, SUITE))) == sorted(PUBLIC)
 
 
-WAITING = pytest.mark.xfail(reason="constraints and integrality are not connected yet")
-NOT_YET = ("test_L", "test_integrality", "test_vectorized_constraints", "test_constraint")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=WAITING) if name.startswith(NOT_YET) else name for name in PUBLIC]
-)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_passes(name: str, scipys: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = 0
 

@@ -58,6 +58,16 @@ def objective_of_jitted(function: Any) -> Any:
     return function.__dict__["_deddqn_objective"]
 
 
+def constrained_of_jitted(function: Any, blocks: tuple[tuple[Any, ...], ...], returns: bool) -> Any:
+    """The same for a function with constraints, given as the fields of `constrained.Block`; kept by the function."""
+    from deddqn._jit.constrained import Block, constrained_adapter
+
+    known: dict[Any, Any] = function.__dict__.setdefault("_deddqn_constrained", {})
+    if (blocks, returns) not in known:
+        known[blocks, returns] = constrained_adapter(function, tuple(Block(*block) for block in blocks), returns)
+    return known[blocks, returns]
+
+
 def caller_of(signature: str) -> Function:
     """A function ``call(address, arguments)`` for entries of `signature`; `arguments` is a tuple."""
 

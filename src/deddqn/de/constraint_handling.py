@@ -9,13 +9,15 @@ there is no such point they are 0 and 1. So points that count as feasible are or
 which are ordered by v (K. Deb, "An efficient constraint handling method for genetic algorithms", CMAME 186, 2000), and
 keys have the size of values: means, deviations, improvements and features need not know about constraints.
 
-The level begins with the violation that a part of the initial population keeps to, and shrinks to 0, so that the search
-comes to narrow feasible regions (of equalities, say) from all sides (T. Takahama, S. Sakai, "Constrained optimization
-by the epsilon constrained differential evolution", CEC 2006). When `worst` or the level changes, the keys of all stored
-points are made again from their pairs (f, v).
+The level is 0 unless some constraint is narrow: an equality, or a band of less than a hundredth of its scale. Then it
+begins with the violation that most of the initial population keep to, and shrinks to 0, so that the search comes to the
+feasible region from all sides (T. Takahama, S. Sakai, "Constrained optimization by the epsilon constrained differential
+evolution", CEC 2006). When `worst` or the level changes, the keys of all stored points are made again from their pairs
+(f, v).
 
-The scales are the largest excesses in the initial population. The answer of a run is its best point at level 0,
-whatever the level is.
+Strict constraints have no level: of a point that violates one nothing but v is known. The scales are the mean excesses
+in the initial population. The answer of a run is its best point at level 0, whatever the level is. Shares and the
+schedule were chosen on random problems (benchmarks/generated_constraints.py).
 """
 
 from __future__ import annotations
@@ -36,9 +38,10 @@ LEVEL_SIGNATURE = "int64(int64)"
 call_assess, call_level = caller_of(ASSESS_SIGNATURE), caller_of(LEVEL_SIGNATURE)
 DE_STATE_AT = DE_STATE.at
 
-LEVEL_SHARE = 0.2  # of the initial population keeps to the first level
-LEVEL_END = 0.5  # of the budget: then the level is 0
+LEVEL_SHARE = 0.9  # of the initial population keep to the first level
+LEVEL_END = 0.9  # of the budget: then the level is 0
 LEVEL_POWER = 5.0
+NARROW = 0.01  # of its scale: limits that are closer together need a level
 LARGEST_KEY = 1e307  # sums of a few keys are finite
 LEAST_SPREAD = 1e-3  # of the worst value: keys of violations keep their digits
 
@@ -229,7 +232,7 @@ def update_level(address):
     counters, scalars = de_state.counters, de_state.scalars
     if math.isnan(scalars[Scalar.FIRST_LEVEL]):
         begin_constraints(de_state)
-    spent = counters[Counter.EVALUATIONS] / (LEVEL_END * counters[Counter.BUDGET])
+    spent = counters[Counter.EVALUATIONS] / (LEVEL_END * counters[Counter.HORIZON])
     scalars[Scalar.LEVEL] = scalars[Scalar.FIRST_LEVEL] * (1.0 - spent) ** LEVEL_POWER if spent < 1.0 else 0.0
     for i in range(counters[Counter.POPULATION]):  # a first level is higher than the one that they were recorded at
         note_extremes(scalars, de_state.parent_pairs[i])
@@ -255,24 +258,44 @@ def begin_constraints(de_state):
     copy(de_state.parents[0], de_state.best_point)
     for i in range(1, recorded):
         note_answer(de_state, de_state.parents[i], pairs[i], de_state.constraint_values[i])
+    levelled = has_narrow(de_state) and not counters[Counter.STRICT]
+    scalars[Scalar.FIRST_LEVEL] = first_level(de_state, recorded) if levelled else 0.0
+
+
+@kernel
+def has_narrow(de_state):
+    """Whether the limits of some constraint are close together."""
+    lower, upper, scales = de_state.constraint_lower, de_state.constraint_upper, de_state.constraint_scale
+    for j in range(scales.size):
+        if lower[j] == upper[j] or upper[j] - lower[j] < NARROW * scales[j]:
+            return True
+    return False
+
+
+@kernel
+def first_level(de_state, recorded):
+    """The violation that most of the first `recorded` parents keep to. Spoils `order` and `values`."""
+    order, values = de_state.order, de_state.values
     for k in range(recorded):
-        de_state.order[k] = k
-        de_state.values[k] = pairs[k, Pair.VIOLATION]
-    sort_by_fitness(de_state.order, de_state.values, recorded)
-    level = de_state.values[de_state.order[int(LEVEL_SHARE * recorded)]]
-    scalars[Scalar.FIRST_LEVEL] = level if level < math.inf else 0.0
+        order[k] = k
+        values[k] = de_state.parent_pairs[k, Pair.VIOLATION]
+    sort_by_fitness(order, values, recorded)
+    k = int(LEVEL_SHARE * recorded)
+    while k > 0 and values[order[k]] == math.inf:
+        k -= 1
+    return values[order[k]] if values[order[k]] < math.inf else 0.0
 
 
 @kernel
 def write_scales(de_state, recorded):
-    """The largest finite excess of every constraint among the first `recorded` points; 1 where there is none."""
+    """The mean excess of every constraint over the first `recorded` points; 1 where there is none."""
     scales = de_state.constraint_scale
     fill(scales, 0.0)
     for i in range(recorded):
         for j in range(scales.size):
             amount = excess(de_state, de_state.constraint_values[i], j)
             if amount < math.inf:
-                scales[j] = max(scales[j], amount)
+                scales[j] += amount / recorded
     for j in range(scales.size):
-        if scales[j] == 0.0:
+        if not 0.0 < scales[j] < math.inf:
             scales[j] = 1.0

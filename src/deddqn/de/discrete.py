@@ -21,7 +21,7 @@ from deddqn.de.state import DE_STATE, DONORS, Counter
 from deddqn.problems.integrality import Integrality
 from deddqn.rng import Stream, integer_below, uniform
 
-CATEGORICAL = int(Integrality.CATEGORICAL)
+CATEGORICAL, LOG_INTEGER = int(Integrality.CATEGORICAL), int(Integrality.LOG_INTEGER)
 STEPS_PER_TRIAL = 0.2  # random steps, on average
 ANY_CATEGORY = 0.1  # probability that a changed category is any one
 LONGER = 0.5  # probability that a random step is twice as long
@@ -32,6 +32,34 @@ _PRIME = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT = np.uint64(29)
 _ONE = np.uint64(1)
+
+
+# Integers and the coordinates that hold them
+
+
+@kernel
+def integer_at(de_state, d, coordinate):
+    """The integer that is nearest to what a discrete coordinate holds, within the bounds."""
+    if de_state.integrality[d] == LOG_INTEGER:
+        coordinate = min(max(coordinate, de_state.lower[d]), de_state.upper[d])
+        return math.floor(math.exp(coordinate) + 0.5)
+    return min(max(math.floor(coordinate + 0.5), de_state.lower[d]), de_state.upper[d])
+
+
+@kernel
+def coordinate_of(de_state, d, integer):
+    """The coordinate that holds an integer."""
+    return math.log(integer) if de_state.integrality[d] == LOG_INTEGER else integer
+
+
+@kernel
+def drawn_coordinate(de_state, d, u):
+    """A discrete coordinate from a number in [0, 1): all integers have equal parts, on a log scale as there."""
+    low, high = de_state.lower[d], de_state.upper[d]
+    if de_state.integrality[d] != LOG_INTEGER:
+        return low + math.floor(u * (high - low + 1.0))
+    low, high = de_state.search_lower[d], de_state.search_upper[d]
+    return coordinate_of(de_state, d, integer_at(de_state, d, low + u * (high - low)))
 
 
 # Trials
@@ -47,7 +75,7 @@ def make_discrete(de_state, i):
             if trial[d] != parent[d]:
                 trial[d] = category_of(de_state, i, d, stream)
         elif de_state.integrality[d]:
-            trial[d] = min(max(math.floor(trial[d] + 0.5), de_state.lower[d]), de_state.upper[d])
+            trial[d] = coordinate_of(de_state, d, integer_at(de_state, d, trial[d]))
         if can_move(de_state, d) and uniform(stream) < rare:
             trial[d] = stepped(de_state, d, trial[d], stream)
         same = same and trial[d] == parent[d]
@@ -60,9 +88,9 @@ def make_discrete(de_state, i):
 @kernel
 def category_of(de_state, i, d, stream):
     """The category of a mutant in coordinate `d`: its own where a donor has that, else a random donor's; or any."""
-    low, high, value, donors = de_state.lower[d], de_state.upper[d], de_state.trials[i, d], de_state.donors[i]
+    value, donors = de_state.trials[i, d], de_state.donors[i]
     if uniform(stream) < ANY_CATEGORY:
-        return low + math.floor(uniform(stream) * (high - low + 1.0))
+        return drawn_coordinate(de_state, d, uniform(stream))
     for k in range(DONORS):
         if de_state.parents[donors[k], d] == value:
             return value
@@ -96,9 +124,10 @@ def can_move(de_state, d):
 
 
 @kernel
-def stepped(de_state, d, value, stream):
+def stepped(de_state, d, coordinate, stream):
     """Another value of a discrete coordinate: any other category; or an integer 1, 2, 4, .. away, rather a near one."""
-    low, high = de_state.lower[d], de_state.upper[d]
+    low, high = integer_at(de_state, d, de_state.lower[d]), integer_at(de_state, d, de_state.upper[d])
+    value = integer_at(de_state, d, coordinate)
     if de_state.integrality[d] == CATEGORICAL:
         other = low + math.floor(uniform(stream) * (high - low))
         return other + 1.0 if other >= value else other
@@ -108,7 +137,7 @@ def stepped(de_state, d, value, stream):
     length = length if uniform(stream) < 0.5 else -length
     if not low <= value + length <= high:
         length = -length
-    return min(max(value + length, low), high)
+    return coordinate_of(de_state, d, min(max(value + length, low), high))
 
 
 # Points that were evaluated
@@ -119,7 +148,8 @@ def hash_of(de_state, point):
     """A word that stands for `point`, never 0."""
     word = _PRIME
     for d in range(point.size):
-        word = (word ^ np.uint64(point[d] - de_state.lower[d])) * _MIX
+        first = integer_at(de_state, d, de_state.lower[d])
+        word = (word ^ np.uint64(integer_at(de_state, d, point[d]) - first)) * _MIX
         word ^= word >> _SHIFT
     return word | _ONE
 
@@ -171,7 +201,7 @@ def count_on(de_state, point):
     """The next point of the lattice, as a number whose digits are the coordinates."""
     for d in range(point.size):
         if point[d] < de_state.upper[d]:
-            point[d] += 1.0
+            point[d] = coordinate_of(de_state, d, integer_at(de_state, d, point[d]) + 1.0)
             return
         point[d] = de_state.lower[d]
 
@@ -183,10 +213,10 @@ def points_left(counters):
 
 
 @kernel
-def enter_population(de_state):
-    """Remember the parents, which are to be evaluated; one that is not new steps on until it is."""
+def enter_population(de_state, first):
+    """Remember the parents from `first` on, which are to be evaluated; one that is not new steps on until it is."""
     stream = de_state.streams[Stream.INIT]
-    for i in range(de_state.counters[Counter.POPULATION]):
+    for i in range(first, de_state.counters[Counter.POPULATION]):
         make_new(de_state, de_state.parents[i], stream)
         remember_point(de_state, de_state.parents[i])
 
@@ -198,4 +228,4 @@ def enter_given_population(address):
     if de_state.visited.size:
         fill(de_state.visited, np.uint64(0))
         de_state.counters[Counter.VISITED] = 0
-        enter_population(de_state)
+        enter_population(de_state, 0)

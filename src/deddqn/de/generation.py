@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from deddqn._jit import address_of_record, copy, fill, kernel
+from deddqn.de.anytime import slide_horizon
 from deddqn.de.constraint_handling import call_level
 from deddqn.de.discrete import points_left
 from deddqn.de.population_statistics import describe_parents
@@ -15,16 +16,25 @@ from deddqn.de.termination import target_reached
 
 @kernel
 def register_value(de_state, point, value):
-    """Count one evaluation of `point` and update f_bsf, x_bsf, f_wsf; return the value as it is stored.
+    """Count one evaluation of `point` and update f_bsf, x_bsf, f_wsf; return the value as it is stored."""
+    counters = de_state.counters
+    counters[Counter.EVALUATIONS] += 1
+    if not math.isfinite(value):
+        counters[Counter.NON_FINITE] += 1
+    return update_extremes(de_state, point, value)
+
+
+@kernel
+def update_extremes(de_state, point, value):
+    """Update f_bsf, x_bsf, f_wsf by the value of `point`; return the value as it is stored.
 
     A value that is not finite is stored as +inf and never best or worst.
     """
     counters, scalars = de_state.counters, de_state.scalars
-    counters[Counter.EVALUATIONS] += 1
     if not math.isfinite(value):
-        counters[Counter.NON_FINITE] += 1
         value = math.inf
-    if counters[Counter.EVALUATIONS] == 1 or value < scalars[Scalar.F_BSF]:
+    first = counters[Counter.EVALUATIONS] == 1 and scalars[Scalar.F_BSF] == math.inf
+    if first or value < scalars[Scalar.F_BSF]:
         scalars[Scalar.F_BSF] = value
         copy(point, de_state.best_point)
     if de_state.constraint_scale.size == 0:
@@ -91,6 +101,10 @@ def generation_is_over(de_state):
     counters = de_state.counters
     if counters[Counter.RECORDED] >= counters[Counter.GENERATION_SIZE]:
         return True
+    if counters[Counter.ASYNCHRONOUS] and (
+        counters[Counter.EVALUATIONS] >= counters[Counter.BUDGET] or exhausted(de_state)
+    ):
+        return True
     return counters[Counter.DEFERRED] == 0 and target_reached(de_state.scalars)
 
 
@@ -105,6 +119,7 @@ def begin_generation(de_state):
         counters[Counter.ENDED] = End.EXHAUSTED
     elif counters[Counter.EVALUATIONS] >= counters[Counter.BUDGET]:
         counters[Counter.ENDED] = End.BUDGET
+    slide_horizon(counters)
     left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS]
     if de_state.visited.size and counters[Counter.INITIALISED]:
         left = min(left, points_left(counters))
@@ -120,7 +135,9 @@ def begin_generation(de_state):
 def exhausted(de_state):
     """True when all points of a discrete space have been evaluated; those of a new population are about to be."""
     counters = de_state.counters
-    return de_state.visited.size > 0 and counters[Counter.INITIALISED] == 1 and points_left(counters) <= 0
+    if de_state.visited.size == 0 or counters[Counter.PENDING] > 0:
+        return False
+    return counters[Counter.INITIALISED] == 1 and points_left(counters) <= 0
 
 
 @kernel

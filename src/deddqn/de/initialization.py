@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from deddqn._jit import kernel
-from deddqn.de.discrete import enter_population
+from deddqn.de.discrete import drawn_coordinate, enter_population
 from deddqn.de.state import DONORS, Counter
 from deddqn.rng import Stream, integer_below, uniform
 
@@ -13,15 +11,27 @@ from deddqn.rng import Stream, integer_below, uniform
 @kernel
 def draw_population(de_state):
     """Fill the parents uniformly in the initialisation range, from the init stream; all integers are equally likely."""
-    stream, parents, lower, upper = de_state.streams[Stream.INIT], de_state.parents, de_state.lower, de_state.upper
-    for i in range(de_state.counters[Counter.POPULATION]):
-        for d in range(lower.size):
-            if de_state.integrality.size and de_state.integrality[d]:
-                parents[i, d] = lower[d] + math.floor(uniform(stream) * (upper[d] - lower[d] + 1.0))
-            else:
-                parents[i, d] = lower[d] + uniform(stream) * (upper[d] - lower[d])
+    draw_individuals(de_state, 0)
+
+
+@kernel
+def draw_individuals(de_state, first):
+    """The same for the parents from number `first` on."""
+    for i in range(first, de_state.counters[Counter.POPULATION]):
+        draw_point(de_state, de_state.parents[i])
     if de_state.visited.size:
-        enter_population(de_state)
+        enter_population(de_state, first)
+
+
+@kernel
+def draw_point(de_state, point):
+    """Write a uniform point in the initialisation range, from the init stream."""
+    stream, lower, upper = de_state.streams[Stream.INIT], de_state.lower, de_state.upper
+    for d in range(lower.size):
+        if de_state.integrality.size and de_state.integrality[d]:
+            point[d] = drawn_coordinate(de_state, d, uniform(stream))
+        else:
+            point[d] = lower[d] + uniform(stream) * (upper[d] - lower[d])
 
 
 @kernel

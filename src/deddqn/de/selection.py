@@ -11,11 +11,12 @@ from deddqn.de.archive import archive_parent
 from deddqn.de.cma_sampling import collect_samples
 from deddqn.de.config import DEConfig
 from deddqn.de.population_reduction import shrink_population
+from deddqn.de.population_statistics import rank_parents
 from deddqn.de.portfolio import Portfolio
 from deddqn.de.restart import restart_if_converged, return_to_best_population
 from deddqn.de.state import DE_STATE, Counter, Scalar, de_state_sizes
 from deddqn.de.success_history import update_memory
-from deddqn.de.surrogate import remember_recent_points
+from deddqn.de.surrogate import remember_recent_point, remember_recent_points
 
 SELECTION_SIGNATURE = "int64(int64)"
 """select(address of the DE state) -> 0"""
@@ -26,13 +27,18 @@ DE_STATE_AT = DE_STATE.at
 
 @kernel
 def replace_parents(de_state):
-    """A trial replaces its parent when it is not worse."""
-    parents, fitness, trials, values = de_state.parents, de_state.fitness, de_state.trials, de_state.values
+    """Trials replace their parents where they are not worse."""
     for i in range(de_state.counters[Counter.RECORDED]):
-        if values[i] <= fitness[i]:
-            fitness[i] = values[i]
-            copy(trials[i], parents[i])
-            copy(de_state.trial_pairs[i], de_state.parent_pairs[i])
+        replace_parent(de_state, i)
+
+
+@kernel
+def replace_parent(de_state, i):
+    """A trial replaces its parent when it is not worse."""
+    if de_state.values[i] <= de_state.fitness[i]:
+        de_state.fitness[i] = de_state.values[i]
+        copy(de_state.trials[i], de_state.parents[i])
+        copy(de_state.trial_pairs[i], de_state.parent_pairs[i])
 
 
 @kernel
@@ -43,21 +49,39 @@ def archive_parents(de_state):
             archive_parent(de_state, i)
 
 
+@kernel
+def select_at_once(de_state, i):
+    """What selection does with one trial, as soon as it is recorded; parents are ranked again."""
+    remember_recent_point(de_state, i)
+    if de_state.values[i] < de_state.fitness[i]:
+        archive_parent(de_state, i)
+    if de_state.values[i] <= de_state.fitness[i]:
+        replace_parent(de_state, i)
+        rank_parents(de_state)
+        de_state.counters[Counter.BEST] = de_state.order[0]
+
+
 @kernel(SELECTION_SIGNATURE)
 def select_paper(address):
     """One-to-one replacement, as in the paper."""
-    replace_parents(DE_STATE_AT(address))
+    de_state = DE_STATE_AT(address)
+    if not de_state.counters[Counter.ASYNCHRONOUS]:
+        replace_parents(de_state)
     return 0
 
 
 @kernel
 def adapt_and_replace(de_state):
-    """Update the success history, the recent points and the archive; replace; reduce the population."""
+    """Update the success history, the recent points and the archive; replace; reduce the population.
+
+    Asynchronous trials have replaced their parents already.
+    """
     de_state.counters[Counter.RENUMBERED] = 0
     update_memory(de_state)
-    remember_recent_points(de_state)
-    archive_parents(de_state)
-    replace_parents(de_state)
+    if not de_state.counters[Counter.ASYNCHRONOUS]:
+        remember_recent_points(de_state)
+        archive_parents(de_state)
+        replace_parents(de_state)
     shrink_population(de_state)
 
 
@@ -87,6 +111,13 @@ def select_with_cma(address):
     if de_state.scalars[Scalar.RESTART_TOLERANCE] > 0.0:
         return_to_best_population(de_state)
         restart_if_converged(de_state)
+    return 0
+
+
+@kernel(SELECTION_SIGNATURE)
+def collect_cma_samples(address):
+    """Let the distribution of the strategy cma learn from the trials recorded so far."""
+    collect_samples(DE_STATE_AT(address), False)
     return 0
 
 

@@ -64,7 +64,10 @@ def reset_memory(de_state):
 
 @kernel
 def update_memory(de_state):
-    """Update the memory from the successful trials of the generation, before they replace their parents."""
+    """Update the memory from the successful trials of the generation, before they replace their parents.
+
+    Asynchronous ones have replaced them: `against` holds what the parents were.
+    """
     success_sums = de_state.success_sums
     if success_sums.size == 0:
         return
@@ -88,7 +91,8 @@ def update_memory(de_state):
 
 @kernel
 def _gain(de_state, i):
-    return improvement(de_state.fitness[i], de_state.values[i], de_state.scalars[Scalar.F_WSF])
+    parent = de_state.against[i] if de_state.against.size else de_state.fitness[i]
+    return improvement(parent, de_state.values[i], de_state.scalars[Scalar.F_WSF])
 
 
 @kernel

@@ -42,16 +42,31 @@ SMALLEST_LENGTH_SCALE = 1e-300
 @kernel
 def remember_recent_points(de_state):
     """Store the points of a finished generation that will not be parents: worse trials, and replaced parents."""
-    counters, room = de_state.counters, de_state.recent_values.size
-    if room == 0:
-        return
-    for i in range(counters[Counter.RECORDED]):
-        slot = counters[Counter.RECENT_POINTS] % room
-        replaced = de_state.values[i] <= de_state.fitness[i]
-        copy(de_state.parents[i] if replaced else de_state.trials[i], de_state.recent_points[slot])
-        de_state.recent_values[slot] = de_state.fitness[i] if replaced else de_state.values[i]
+    for i in range(de_state.counters[Counter.RECORDED]):
+        remember_recent_point(de_state, i)
+
+
+@kernel
+def remember_recent_point(de_state, i):
+    """Store the trial of individual `i`, or the parent that it is about to replace."""
+    replaced = de_state.values[i] <= de_state.fitness[i]
+    point = de_state.parents[i] if replaced else de_state.trials[i]
+    slot = enter_recent_point(de_state, point, de_state.fitness[i] if replaced else de_state.values[i])
+    if slot >= 0:
         copy(de_state.parent_pairs[i] if replaced else de_state.trial_pairs[i], de_state.recent_pairs[slot])
-        counters[Counter.RECENT_POINTS] += 1
+
+
+@kernel
+def enter_recent_point(de_state, point, value):
+    """Store an evaluated point that is no parent in the place of the oldest one; return that, -1 if there is none."""
+    room = de_state.recent_values.size
+    if room == 0:
+        return -1
+    slot = de_state.counters[Counter.RECENT_POINTS] % room
+    copy(point, de_state.recent_points[slot])
+    de_state.recent_values[slot] = value
+    de_state.counters[Counter.RECENT_POINTS] += 1
+    return slot
 
 
 @kernel

@@ -37,7 +37,7 @@ def start(run, draw):
     if draw:
         draw_population(de_state)
     elif de_state.visited.size:
-        enter_population(de_state)
+        enter_population(de_state, 0)
     links, counters = core.links, de_state.counters
     if links[Link.RESET]:
         setup = linked(links, Link.SETUP)
@@ -167,7 +167,9 @@ def evaluate(episode, i):
     """
     core, de_state, _ = episode
     links = core.links
-    point = de_state.trials[i] if de_state.counters[Counter.INITIALISED] else de_state.parents[i]
+    counters = de_state.counters
+    in_trials = counters[Counter.INITIALISED] or counters[Counter.ASYNCHRONOUS]
+    point = de_state.trials[i] if in_trials else de_state.parents[i]
     gauss = standard_normal(de_state.streams[Stream.NOISE]) if de_state.counters[Counter.NOISY] else 0.0
     value = call_objective(links[Link.OBJECTIVE], (point, linked(links, Link.DATA), core.work, gauss))
     for j in range(de_state.constraint_lower.size):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from deddqn._jit import Record
 from deddqn._jit.contents import ONE, check_parts, check_record
 from deddqn._jit.structs import TABLE_WIDTH
 from deddqn.de.cma_state import Model
@@ -54,6 +55,8 @@ def check_arena(spec: RunSpec, arena: np.ndarray) -> None:
 
 def _told(episode: Episode) -> bool:
     counters, told = episode.de_state.counters, episode.de_state.told
+    if counters[Counter.ASYNCHRONOUS]:
+        return not told.any()
     size = counters[Counter.GENERATION_SIZE]
     return int(told[:size].sum()) == counters[Counter.TOLD] and not told[size:].any()
 
@@ -68,7 +71,7 @@ def _proposed(episode: Episode) -> bool:
     counters = episode.de_state.counters
     if not counters[Counter.INITIALISED]:
         return counters[Counter.DONORS_DRAWN] == 0
-    return counters[Counter.TOLD] <= counters[Counter.PROPOSED]
+    return bool(counters[Counter.ASYNCHRONOUS] or counters[Counter.TOLD] <= counters[Counter.PROPOSED])
 
 
 def _unfinished(episode: Episode) -> bool:
@@ -79,16 +82,40 @@ def _unfinished(episode: Episode) -> bool:
 def _within_budget(episode: Episode) -> bool:
     counters = episode.de_state.counters
     left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS]
+    if counters[Counter.ASYNCHRONOUS]:
+        return counters[Counter.PENDING] <= left
     return counters[Counter.GENERATION_SIZE] - counters[Counter.RECORDED] <= left
+
+
+def _pending(episode: Episode) -> bool:
+    de_state, counters = episode.de_state, episode.de_state.counters
+    if not counters[Counter.ASYNCHRONOUS]:
+        return True
+    recorded = counters[Counter.RECORDED] if counters[Counter.INITIALISED] else 0
+    rows = slice(int(recorded), int(recorded + counters[Counter.PENDING]))
+    parents, untried = de_state.trial_parents[rows], de_state.untried[rows]
+    new = counters[Counter.INITIALISED] == 0 and ((untried == 0) & (parents >= 0)).any()
+    fits = recorded + counters[Counter.PENDING] <= len(de_state.trials)
+    return bool(fits and (parents < counters[Counter.POPULATION]).all() and not new)
+
+
+def _rows_in_use(de_state: Record) -> np.ndarray:
+    """Rows of trials that were proposed."""
+    counters = de_state.counters
+    if not counters[Counter.ASYNCHRONOUS]:
+        return np.arange(counters[Counter.PROPOSED])
+    recorded = counters[Counter.RECORDED] if counters[Counter.INITIALISED] else 0
+    rows = np.arange(recorded + counters[Counter.PENDING])
+    return rows[de_state.untried[rows] == 0]
 
 
 def _drawn_factors(episode: Episode) -> bool:
     de_state = episode.de_state
     if de_state.trial_f.size == 0:
         return True
-    proposed = de_state.counters[Counter.PROPOSED]
-    adapts = np.isin(de_state.adapts[de_state.choices[:proposed]], _ADAPT_F)
-    drawn = de_state.trial_f[:proposed][adapts]
+    proposed = _rows_in_use(de_state)
+    adapts = np.isin(de_state.adapts[de_state.choices[proposed]], _ADAPT_F)
+    drawn = de_state.trial_f[proposed][adapts]
     remembered = de_state.memory_f[np.isin(de_state.adapts, _ADAPT_F)]
     return bool(np.all((drawn >= SMALLEST_DRAWN) & (drawn <= 1.0)) and np.all((remembered > 0.0) & (remembered <= ONE)))
 
@@ -130,6 +157,7 @@ RULES: dict[str, Callable[[Episode], bool]] = {
     "what is told was proposed; a new population has no trials": _proposed,
     "a generation with all values is over": _unfinished,
     "the generation fits into the budget": _within_budget,
+    "pending points fit into the rows, and their parents into the population": _pending,
     "F is in (0, 1] where it adapts": _drawn_factors,
     "a surrogate that was checked is fitted": _surrogate,
     "a normal distribution has fewer samples than an update needs": _model,

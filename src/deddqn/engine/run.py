@@ -6,8 +6,9 @@ import numpy as np
 
 from deddqn.de.discrete import enter_given_population
 from deddqn.de.state import Counter, End, Outcome, Scalar
-from deddqn.engine import stepping
+from deddqn.engine import asynchronous, stepping
 from deddqn.engine.loop import advance, start
+from deddqn.engine.pending_points import grown, pending_rows
 from deddqn.engine.run_memory import view_run
 from deddqn.engine.run_spec import RunSpec, bind, write_run
 from deddqn.policies.policy import CompiledPolicy
@@ -24,10 +25,7 @@ class Run:
     """
 
     def __init__(self, spec: RunSpec, population: np.ndarray | None = None) -> None:
-        self.spec = spec
-        self.arena = np.zeros(spec.size)
-        write_run(spec, self.arena)
-        self._open()
+        self.move(spec)
         if population is not None:
             self.de_state.parents[: len(population)] = population
         start(self.address, population is None)
@@ -36,7 +34,14 @@ class Run:
             state = generator.bit_generator.state
             state["state"]["state"] = self.de_state.streams[Stream.POLICY].copy()
             generator.bit_generator.state = state
-            spec.policy.reset(len(spec.portfolio), spec.config.population_size, generator)
+            spec.policy.reset(len(spec.portfolio), len(self.population), generator)
+
+    def move(self, spec: RunSpec) -> None:
+        """Take memory for a run of `spec` that has not begun (see `deddqn.engine.extension` for one that has)."""
+        self.spec = spec
+        self.arena = np.zeros(spec.size)
+        write_run(spec, self.arena)
+        self._open()
 
     def _open(self) -> None:
         self.address = self.arena.ctypes.data
@@ -85,6 +90,11 @@ class Run:
     def best_value(self) -> float:
         """f_bsf; with constraints the best value of a point that satisfies them, +inf while there is none."""
         return float(self.de_state.scalars[Scalar.FEASIBLE_BSF])
+
+    @property
+    def initialised(self) -> bool:
+        """False while a new population is evaluated."""
+        return bool(self.de_state.counters[Counter.INITIALISED])
 
     @property
     def between_generations(self) -> bool:
@@ -145,24 +155,80 @@ class Run:
             self._record_in_python()
 
     def _record_in_python(self) -> None:
-        de_state, policy = self.de_state, self.spec.policy
-        initial = not de_state.counters[Counter.INITIALISED]
+        initial = not self.de_state.counters[Counter.INITIALISED]
         recorded = False
         while (i := int(stepping.record_next(self.address))) >= 0:
             recorded = True
             if not initial:
-                parent, trial = float(de_state.outcome[Outcome.PARENT]), float(de_state.outcome[Outcome.TRIAL])
-                best, worst = float(de_state.scalars[Scalar.F_BSF]), float(de_state.scalars[Scalar.F_WSF])
-                policy.learn(i, int(de_state.choices[i]), parent, trial, best, worst, float(self.core.rewards[i]))
+                self._learn(i, i)
         if recorded and stepping.finish_if_over(self.address) and not initial:
-            policy.end_generation()
-            if de_state.counters[Counter.RENUMBERED] and hasattr(policy, "renumber"):
-                policy.renumber(de_state.origin[: int(de_state.counters[Counter.POPULATION])].copy())
+            self._end_generation_in_python()
+
+    def _learn(self, i: int, row: int) -> None:
+        """Tell the policy what came of the trial of individual `i`, recorded in a row."""
+        de_state = self.de_state
+        parent, trial = float(de_state.outcome[Outcome.PARENT]), float(de_state.outcome[Outcome.TRIAL])
+        best, worst = float(de_state.scalars[Scalar.F_BSF]), float(de_state.scalars[Scalar.F_WSF])
+        op, reward = int(de_state.choices[row]), float(self.core.rewards[i])
+        self.spec.policy.learn(i, op, parent, trial, best, worst, reward)
+
+    def _end_generation_in_python(self) -> None:
+        de_state, policy = self.de_state, self.spec.policy
+        policy.end_generation()
+        if de_state.counters[Counter.RENUMBERED] and hasattr(policy, "renumber"):
+            policy.renumber(de_state.origin[: int(de_state.counters[Counter.POPULATION])].copy())
+
+    # Asynchronous runs: pending points are known by their rows, which change when values are told
+
+    def ask_point(self) -> int:
+        """Propose one more point and return its row; -1 when the run has ended or its budget is handed out."""
+        counters = self.de_state.counters
+        if int(counters[Counter.RECORDED] + counters[Counter.PENDING]) + 1 > len(self.de_state.trials):
+            self.spec, self.arena = grown(self.spec, self.arena)
+            self._open()
+        if self.compiled:
+            return int(asynchronous.ask_point(self.address))
+        policy, i = self.spec.policy, int(asynchronous.observe_point(self.address))
+        if i == asynchronous.NOTHING_LEFT:
+            return i
+        if i == asynchronous.POINT_ADDED:
+            return int(pending_rows(self.de_state)[-1])
+        features = self.observer.features.copy() if policy.needs_features else np.empty(0)
+        return int(asynchronous.act_point(self.address, self._checked(policy.choose(features, i))))
+
+    @property
+    def pending(self) -> np.ndarray:
+        """Rows of the pending points, in the order in which they were asked for."""
+        return pending_rows(self.de_state)
+
+    def tell_point(self, row: int, value: float) -> bool:
+        """Enter the value of the pending point in a row; return whether that was the last one of a generation."""
+        i = int(asynchronous.record_point(self.address, row, value))
+        if i >= 0 and not self.compiled:
+            self._learn(i, int(self.de_state.counters[Counter.RECORDED]) - 1)
+        return self._finish_due()
+
+    def tell_foreign(self, point: np.ndarray, value: float) -> bool:
+        """Enter the value of a point that was not asked for; it counts as no evaluation of the run."""
+        asynchronous.record_foreign_point(self.address, np.ascontiguousarray(point), value)
+        return self._finish_due()
+
+    def _finish_due(self) -> bool:
+        initial = not self.de_state.counters[Counter.INITIALISED]
+        over = bool(asynchronous.finish_due(self.address))
+        if over and not initial and not self.compiled:
+            self._end_generation_in_python()
+        return over
+
+    # On the run's own problem
 
     def advance(self, until: int) -> None:
         """Evaluate the problem until `until` evaluations are made in all, or the run ends."""
         if self.compiled:
-            advance(self.address, until)
+            (asynchronous.advance_asynchronously if self.spec.asynchronous else advance)(self.address, until)
+        elif self.spec.asynchronous:
+            while self.evaluations < until and (row := self.ask_point()) >= 0:
+                self.tell_point(row, float(stepping.evaluate_here(self.address, row)))
         else:
             self._advance_in_python(until)
 

@@ -39,6 +39,7 @@ class Link(IntEnum):
     END_RECORD = 20
     ASSESS = 21
     LEVEL = 22
+    COLLECT = 23
 
 
 OFFSETS = (Link.DE_STATE, Link.OBSERVER)

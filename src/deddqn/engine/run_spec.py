@@ -13,11 +13,12 @@ from deddqn.de.config import REPAIRS, DEConfig
 from deddqn.de.constraint_handling import ASSESS_SIGNATURE, LEVEL_SIGNATURE, assess_point, update_level
 from deddqn.de.discrete_operator import discrete_operator
 from deddqn.de.discrete_state import MOST_POINTS
+from deddqn.de.mutation import CMA
 from deddqn.de.operators import OPERATOR_SIGNATURE, operator_kernel
 from deddqn.de.portfolio import ADAPTS, PAPER, Portfolio
 from deddqn.de.prescreening import CANDIDATES_SIGNATURE, make_candidates
-from deddqn.de.selection import SELECTION_SIGNATURE, select_paper, selection_kernel
-from deddqn.de.state import DE_STATE, Counter, Scalar, de_state_sizes
+from deddqn.de.selection import SELECTION_SIGNATURE, collect_cma_samples, select_paper, selection_kernel
+from deddqn.de.state import DE_STATE, Counter, Scalar, archive_room, de_state_sizes
 from deddqn.engine.run_memory import EPISODE, OFFSETS, Link
 from deddqn.features.buffers import OBSERVER, Tally, observer_sizes
 from deddqn.features.recording import (
@@ -36,9 +37,13 @@ from deddqn.policies.policy_kernels import (
     RESET_SIGNATURE,
     SELECT_CANDIDATE_SIGNATURE,
 )
+from deddqn.problems.integrality import outer_bounds
 from deddqn.problems.problem import Problem
 from deddqn.rewards import NEEDS_OPTIMUM, NEEDS_SETUP, REWARD_SIGNATURE, reward_kernel
 from deddqn.rng import streams_at
+
+FEWEST_PENDING = 64
+"""Points that may be pending in an asynchronous run before it needs more room."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +58,8 @@ class RunSpec:
     reward_setup : the constants of the reward, for rewards that have some (see `deddqn.rewards.POTENTIAL`).
     observe : compute the features even if the policy does not need them.
     generations, window : gen and W of Table 2, the memory of the history features.
+    trial_rows : of an asynchronous run: room for pending points and recorded trials, where more is needed than it
+        begins with.
     """
 
     problem: Problem
@@ -66,6 +73,7 @@ class RunSpec:
     observe: bool = False
     generations: int = 10
     window: int = 50
+    trial_rows: int = 0
 
     def __post_init__(self) -> None:
         for argument, kind in (("problem", Problem), ("portfolio", Portfolio), ("config", DEConfig)):
@@ -75,12 +83,14 @@ class RunSpec:
             self.policy.check_portfolio(self.portfolio)
         elif not is_policy(self.policy):
             raise ValueError(f"policy must be an object with the Policy methods (see load_policy), got {self.policy!r}")
-        for argument, least in (("generations", 2), ("window", 1), ("seed", 0), ("repeat", 0)):
+        for argument, least in (("generations", 2), ("window", 1), ("seed", 0), ("repeat", 0), ("trial_rows", 0)):
             check_whole_number(argument, getattr(self, argument), least)
         if self.config.updating == "immediate" and selection_kernel(self.portfolio, self.config) is not select_paper:
             raise ValueError(
                 "updating must not be 'immediate' where F or CR adapt, or with archive, restarts, surrogate"
             )
+        if self.asynchronous and self.problem.constraints is not None:
+            raise ValueError("updating must not be 'asynchronous' with constraints")
         reward_kernel(self.reward)
         if self.reward in NEEDS_SETUP and self.reward_setup.size == 0:
             raise ValueError(f"reward {self.reward!r} needs a reward_setup made for the problem, got none")
@@ -122,6 +132,17 @@ class RunSpec:
         return self.config.population_size if deferred and self.observed else 0
 
     @property
+    def rows(self) -> int:
+        """Rows of the trials: NP, or in an asynchronous run those of a generation and of the pending points."""
+        size = self.config.population_size
+        return max(self.trial_rows, size + max(size, FEWEST_PENDING)) if self.asynchronous else size
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether values may come in any order."""
+        return self.config.updating == "asynchronous"
+
+    @property
     def size(self) -> int:
         """float64 that the run needs in all."""
         core, de_state, observer = self.sizes()
@@ -133,7 +154,7 @@ class RunSpec:
         n_constraints = problem.constraints.size if problem.constraints is not None else 0
         return (
             {"NP": self.config.population_size, "memory": self.memory_size, "work": work},
-            de_state_sizes(self.portfolio, self.config, problem.dimension, n_constraints, problem.points),
+            de_state_sizes(self.portfolio, self.config, problem.dimension, n_constraints, problem.points, self.rows),
             observer_sizes(len(self.portfolio), self.generations, self.window, self.state_rows),
         )
 
@@ -182,6 +203,8 @@ def bind(spec: RunSpec, arena: np.ndarray) -> None:
     operator = discrete_operator if discrete else operator_kernel(spec.portfolio, spec.config)
     links[Link.OPERATOR] = address_of(operator, OPERATOR_SIGNATURE)
     links[Link.SELECTION] = address_of(selection_kernel(spec.portfolio, spec.config), SELECTION_SIGNATURE)
+    collects = spec.asynchronous and any(entry.strategy == CMA for entry in spec.portfolio)
+    links[Link.COLLECT] = address_of(collect_cma_samples, SELECTION_SIGNATURE) if collects else 0
     links[Link.REWARD] = address_of(reward_kernel(spec.reward), REWARD_SIGNATURE)
     _link_array(links, Link.REWARD_SETUP, spec.reward_setup)
     links[Link.RECORD] = address_of(record_application, RECORD_SIGNATURE) if spec.remembers else 0
@@ -212,23 +235,27 @@ def _link_array(links: np.ndarray, link: Link, array: np.ndarray) -> None:
 def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     problem, config, counters = spec.problem, spec.config, de_state.counters
     counters[Counter.DIMENSION] = problem.dimension
-    counters[Counter.ALLOCATED] = counters[Counter.POPULATION] = config.population_size
+    first = config.first_population or config.population_size
+    counters[Counter.ALLOCATED], counters[Counter.POPULATION] = config.population_size, first
     counters[Counter.N_OPS] = len(spec.portfolio)
-    counters[Counter.BUDGET] = config.budget
-    counters[Counter.GENERATION_SIZE] = min(config.population_size, config.budget)
+    counters[Counter.BUDGET] = counters[Counter.HORIZON] = config.budget
+    counters[Counter.GENERATION_SIZE] = min(first, config.budget)
     counters[Counter.DEFERRED] = config.updating == "deferred"
     counters[Counter.IMMEDIATE] = config.updating == "immediate"
     counters[Counter.EXPONENTIAL] = config.crossover_kind == "exponential"
+    counters[Counter.ASYNCHRONOUS] = spec.asynchronous
     counters[Counter.REPAIR] = REPAIRS.index(config.repair)
     counters[Counter.NOISY] = problem.noisy
-    counters[Counter.FINAL_POPULATION] = config.final_population or config.population_size
+    counters[Counter.FIRST_POPULATION] = config.first_population or 0
+    counters[Counter.FINAL_POPULATION] = config.final_population or first
     counters[Counter.FINAL_EVALUATIONS] = math.floor(config.restart_final_fraction * config.budget + 0.5)
-    counters[Counter.ARCHIVE_ROOM] = len(de_state.parents) - config.population_size
+    if len(de_state.parents) > config.population_size:
+        counters[Counter.ARCHIVE_ROOM] = archive_room(config.archive, first)
     de_state.streams[:] = streams_at(spec.seed, problem.seed_name, problem.dimension, spec.repeat)
     de_state.lower[:], de_state.upper[:] = problem.lower, problem.upper
-    half = 0.5 * (problem.integrality != 0)  # the outermost integers are rounded to from both sides
-    de_state.search_lower[:] = problem.lower - half if problem.bounded else -np.inf
-    de_state.search_upper[:] = problem.upper + half if problem.bounded else np.inf
+    low, high = outer_bounds(problem.lower, problem.upper, problem.integrality)
+    de_state.search_lower[:] = low if problem.bounded else -np.inf
+    de_state.search_upper[:] = high if problem.bounded else np.inf
     de_state.integrality[:] = problem.integrality[: de_state.integrality.size]
     if de_state.visited.size:
         counters[Counter.POINTS] = min(problem.points or 0, MOST_POINTS)
@@ -256,6 +283,7 @@ def _write_constraints(spec: RunSpec, de_state: Record) -> None:
     de_state.constraint_lower[:], de_state.constraint_upper[:] = constraints.lower, constraints.upper
     de_state.constraint_tolerance[:] = constraints.tolerance
     de_state.constraint_scale[:] = 1.0
+    de_state.counters[Counter.STRICT] = constraints.strict
     de_state.parent_pairs[:] = np.inf
     scalars[Scalar.FIRST_LEVEL], scalars[Scalar.BEST_VALUE], scalars[Scalar.SPREAD] = np.nan, np.inf, 1.0
 

@@ -62,7 +62,7 @@ class VectorizedRuns:
         if not self.specs:
             raise ValueError("specs must hold at least one run, got none")
         for spec in self.specs:
-            _check_policy(spec)
+            _check_spec(spec)
         self.threads = threads if threads is not None else len(os.sched_getaffinity(0))
         if self.threads < 1:
             raise ValueError(f"threads must be at least 1, got {self.threads}")
@@ -80,7 +80,7 @@ class VectorizedRuns:
     def restart(self, index: int, spec: RunSpec | Template, repeat: int | None = None) -> None:
         """Begin another run in a run: of a spec, or (four times cheaper) repeat number `repeat` of a template."""
         new = spec.spec if isinstance(spec, Template) else spec
-        _check_policy(new)
+        _check_spec(new)
         size = spec.arena.size if isinstance(spec, Template) else spec.size
         if size > self.arenas.shape[1]:
             raise ValueError(f"the run needs {size} numbers, a run has room for {self.arenas.shape[1]}")
@@ -200,6 +200,8 @@ class VectorizedRuns:
         return [e.de_state.applications.copy() for e in self.episodes]
 
 
-def _check_policy(spec: RunSpec) -> None:
+def _check_spec(spec: RunSpec) -> None:
     if not isinstance(spec.policy, CompiledPolicy):
         raise ValueError(f"policy must be a compiled one to be vectorised, got {spec.policy!r}")
+    if spec.asynchronous:
+        raise ValueError("updating must be 'sequential' or 'deferred' to be vectorised, got 'asynchronous'")

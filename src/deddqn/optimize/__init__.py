@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from deddqn.optimize.drop_in import differential_evolution
     from deddqn.optimize.minimizer import minimize
     from deddqn.optimize.optimizer import Optimizer
+    from deddqn.optimize.parameters import Bool, Categorical, Float, Int
     from deddqn.optimize.plotting import plot
+    from deddqn.optimize.space import Space
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -18,8 +20,10 @@ else:
             "deddqn.optimize.drop_in": ("differential_evolution",),
             "deddqn.optimize.minimizer": ("minimize",),
             "deddqn.optimize.optimizer": ("Optimizer",),
+            "deddqn.optimize.parameters": ("Bool", "Categorical", "Float", "Int"),
             "deddqn.optimize.plotting": ("plot",),
+            "deddqn.optimize.space": ("Space",),
         },
     )
 
-__all__ = ["Optimizer", "differential_evolution", "minimize", "plot"]
+__all__ = ["Bool", "Categorical", "Float", "Int", "Optimizer", "Space", "differential_evolution", "minimize", "plot"]

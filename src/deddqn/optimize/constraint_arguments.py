@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from deddqn.engine.run import Run
 from deddqn.optimize.arguments import floats, number, split_bounds
+from deddqn.optimize.space import Space
+from deddqn.optimize.space_search import encoded_constraints
 from deddqn.problems.constraints import Constraints, LinearPart, Part, ReturnedConstraint
 from deddqn.problems.problem import Problem
 
@@ -37,7 +41,12 @@ def problem_of(
 
 
 def constraints_of(
-    constraints: Any, tolerance: Any, box: tuple[np.ndarray, np.ndarray], *, vectorized: bool = False
+    constraints: Any,
+    tolerance: Any,
+    box: tuple[np.ndarray, np.ndarray],
+    *,
+    vectorized: bool = False,
+    strict: bool = False,
 ) -> Constraints | None:
     """The constraints on points of a box; None where there are none.
 
@@ -49,7 +58,22 @@ def constraints_of(
     given = list(constraints) if isinstance(constraints, Sequence) else [constraints]
     middle = 0.5 * box[0] + 0.5 * box[1]
     parts = [_part(constraint, middle, vectorized) for constraint in given]
-    return Constraints(parts, allowed) if parts else None
+    return Constraints(parts, allowed, strict) if parts else None
+
+
+def renew_constraints(run: Run, space: Space | None, given: Any, vectorized: bool) -> None:
+    """Let a run, which was loaded, call constraints that are given again; they have the limits that it had."""
+    if given is None:
+        return
+    problem, own = run.spec.problem, run.spec.problem.constraints
+    box, encoded = (problem.lower, problem.upper), encoded_constraints(space, given)
+    constraints = constraints_of(encoded, 0.0, box, vectorized=vectorized)
+    same = own is not None and constraints is not None and own.size == constraints.size
+    if not same or not all(np.array_equal(getattr(own, k), getattr(constraints, k)) for k in ("lower", "upper")):
+        raise ValueError(f"constraints must have the limits that the search was made with, got {given!r}")
+    assert own is not None and constraints is not None
+    again = Constraints(constraints.parts, float(own.tolerance.max()), own.strict)
+    run.rebind(replace(run.spec, problem=problem.with_constraints(again)))
 
 
 def _part(constraint: Any, middle: np.ndarray, vectorized: bool) -> Part:

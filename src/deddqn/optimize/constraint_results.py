@@ -34,23 +34,15 @@ def told_constraints(constraints: Constraints | None, points: np.ndarray, told: 
 
 
 def constraint_fields(run: Run) -> dict[str, Any]:
-    """The fields of a result that constraints bring; none for a run without.
-
-    As in scipy's `differential_evolution`, `constr` are violations, one array per constraint, and `constr_violation`
-    and `maxcv` the largest one.
-    """
+    """The fields of a result that constraints bring; none for a run without."""
     constraints, de_state = run.spec.problem.constraints, run.de_state
     if constraints is None:
         return {}
     found = run.evaluations > 0
     values = de_state.answer_constraints.copy() if found else np.full(constraints.size, np.nan)
-    beyond = constraints.excess(values)
     feasible = de_state.parent_pairs[: len(run.population), Pair.VIOLATION] == 0.0
     fields = {
-        "constr": constraints.split(beyond),
-        "constr_values": constraints.split(values),
-        "constr_violation": float(beyond.max()),
-        "maxcv": float(beyond.max()),
+        **fields_of(constraints, values),
         "population_energies": np.where(feasible, run.fitness, np.inf),
     }
     if found:
@@ -58,3 +50,18 @@ def constraint_fields(run: Run) -> dict[str, Any]:
     if found and not np.isfinite(de_state.scalars[Scalar.FEASIBLE_BSF]):
         fields["success"] = False
     return fields
+
+
+def fields_of(constraints: Constraints, values: np.ndarray) -> dict[str, Any]:
+    """What a result says about constraint values (m,).
+
+    As in scipy's `differential_evolution`, `constr` are violations, one array per constraint, and `constr_violation`
+    and `maxcv` the largest one.
+    """
+    beyond = constraints.excess(values)
+    return {
+        "constr": constraints.split(beyond),
+        "constr_values": constraints.split(values),
+        "constr_violation": float(beyond.max()),
+        "maxcv": float(beyond.max()),
+    }

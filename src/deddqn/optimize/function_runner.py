@@ -14,9 +14,12 @@ from deddqn.de.state import Counter
 from deddqn.engine import stepping
 from deddqn.engine.run import Run
 from deddqn.optimize.arguments import flag
+from deddqn.optimize.asynchronous_pool import AsynchronousPool
 from deddqn.optimize.parallel import Evaluator, is_parallel
 from deddqn.problems.constraints import ConstrainedFunction
 from deddqn.problems.problem import Problem
+
+SHORTEST_TIME = 1e-6  # seconds that evaluations are taken to last at least
 
 
 class Drive:
@@ -42,15 +45,18 @@ class Drive:
         self.run = run
         self.maxtime = maxtime
         self.deadline: float | None = None  # of the monotonic clock
+        self._before = run.evaluations
         parallel = is_parallel(flag("vectorized", vectorized), workers)
-        if parallel and run.spec.config.updating != "deferred":
-            raise ValueError(
-                f"updating must be 'deferred' with vectorized or workers, got {run.spec.config.updating!r}"
-            )
+        if parallel:
+            _check_updating(run.spec.config.updating, vectorized, workers)
         function = self._function(fun, args)
         if isinstance(function, Problem) and (vectorized or function.noisy):
             parallel = False  # it evaluates its points itself, with noise from the run's own stream
-        self._evaluator = Evaluator(self._evaluated(function), vectorized, workers) if parallel else None
+        self._evaluator: Evaluator | AsynchronousPool | None = None
+        if parallel and run.spec.asynchronous:
+            self._evaluator = AsynchronousPool(run, function, workers)
+        elif parallel:
+            self._evaluator = Evaluator(self._evaluated(function), vectorized, workers)
         if self._evaluator is None:
             run.rebind(replace(run.spec, problem=self._as_problem(function)))
 
@@ -92,6 +98,13 @@ class Drive:
         """Whether the function is called in this process, one point after the other."""
         return self._evaluator is None
 
+    def affordable(self) -> int:
+        """Evaluations in all that are made at the deadline, at the mean cost of those of this call."""
+        assert self.deadline is not None and self.maxtime is not None
+        left = self.deadline - time.monotonic()
+        new = max(1, self.run.evaluations - self._before)
+        return self.run.evaluations + max(0, int(left / max(self.maxtime - left, SHORTEST_TIME) * new))
+
     def _late(self) -> bool:
         return self.deadline is not None and time.monotonic() >= self.deadline
 
@@ -99,6 +112,8 @@ class Drive:
         if self.maxtime is not None:
             if self._evaluator is None:
                 self.run.advance(0)  # evaluates nothing, but compiles the loop if it has to
+            elif self.run.spec.asynchronous:
+                self.run.ask_point()
             else:
                 self.run.ask()
             self.deadline = time.monotonic() + self.maxtime
@@ -113,12 +128,19 @@ class Drive:
 
     def generation(self) -> bool:
         """Run to the end of the generation; False when the time was up before."""
+        if isinstance(self._evaluator, AsynchronousPool):
+            return self._evaluator.generation()
         if self._late():
             return False
         if self._evaluator is not None:
             return self._through(self._evaluator)
+        while self.run.spec.asynchronous and (rows := self.run.pending).size:
+            if self._late():
+                return False
+            if self.run.tell_point(int(rows[0]), float(stepping.evaluate_here(self.run.address, int(rows[0])))):
+                return True
         run, counters = self.run, self.run.de_state.counters
-        if not run.told[: int(counters[Counter.TOLD])].all():
+        if not run.spec.asynchronous and not run.told[: int(counters[Counter.TOLD])].all():
             return self._fill_gaps()
         if self.deadline is None:
             run.advance(run.evaluations + int(counters[Counter.GENERATION_SIZE]) - int(counters[Counter.RECORDED]))
@@ -154,6 +176,14 @@ class Drive:
                 return False
             self.run.tell(i, float(stepping.evaluate_here(self.run.address, i)))
         return True
+
+
+def _check_updating(updating: str, vectorized: bool, workers: Any) -> None:
+    """Whole generations need deferred updating; processes may be given single points, too."""
+    if updating == "sequential":
+        raise ValueError(f"updating must be 'deferred' with vectorized or workers, got {updating!r}")
+    if updating == "asynchronous" and (vectorized or callable(workers)):
+        raise ValueError(f"updating must be 'deferred' with vectorized or a map-like, got {updating!r}")
 
 
 class WithArguments:

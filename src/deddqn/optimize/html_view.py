@@ -23,7 +23,7 @@ def result_html(result: Any, title: str = "Result", maxfun: int | None = None) -
     evaluations = f"{nfev}" if maxfun is None else f"{nfev} of {maxfun}"
     facts = {
         "best value": _number(result.get("fun")),
-        "x": _coordinates(result.get("x")),
+        **({"params": _parameters(result["params"])} if "params" in result else {"x": _coordinates(result.get("x"))}),
         "evaluations": f"{evaluations}, {result.get('nit')} generations",
         "success": str(result.get("success")),
         "message": str(result.get("message")),
@@ -45,6 +45,12 @@ def optimizer_html(optimizer: Optimizer) -> str:
 
 def _number(value: Any) -> str:
     return f"{value:.8g}" if isinstance(value, float | int | np.number) else str(value)
+
+
+def _parameters(params: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{name} = {_number(value) if isinstance(value, float) else value!r}" for name, value in params.items()
+    )
 
 
 def _coordinates(point: Any) -> str:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deddqn._utils.validation import suggests_keywords
-from deddqn.optimize.arguments import choose_policy, flag, population_of, split_bounds, whole_number
+from deddqn.optimize.arguments import choose_policy, flag, number, population_of, split_bounds, whole_number
+from deddqn.optimize.constrained_polish import ConstrainedPolish
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints_of, problem_of
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.parallel import is_parallel
-from deddqn.optimize.polish import Polish, polishing_bounds, polishing_share
+from deddqn.optimize.planning import MOST_UNPLANNED
+from deddqn.optimize.polish import SEARCH_SHARE, Polish, polishing_bounds, polishing_limits, polishing_share
+from deddqn.optimize.space import Space
+from deddqn.optimize.space_search import encoded_arguments, of_point
 from deddqn.policies.policy import Policy
-from deddqn.problems.constraints import Constraints
+from deddqn.problems.constraints import ConstrainedFunction, Constraints
 from deddqn.problems.problem import Problem
 from deddqn.problems.python_callback import as_value
 
@@ -28,10 +33,11 @@ def minimize(
     fun: Callable[..., Any] | Problem,
     bounds: Any = None,
     *,
+    space: Space | None = None,
     args: tuple[Any, ...] = (),
     policy: str | os.PathLike[str] | Policy | None = None,
     portfolio: Any = None,
-    maxfun: int = 10_000,
+    maxfun: int | None = None,
     maxiter: int | None = None,
     maxtime: float | None = None,
     ftarget: float | None = None,
@@ -55,7 +61,7 @@ def minimize(
     seed: Any = None,
     callback: Callable[..., Any] | None = None,
     history: bool = False,
-    polish: bool = False,
+    polish: bool | None = None,
     disp: bool = False,
     constraints: Any = None,
     constraint_tolerance: float = EQUALITY_TOLERANCE,
@@ -68,11 +74,15 @@ def minimize(
     fun : ``fun(x, *args) -> float`` with x of shape (D,). A numba-jitted function runs inside of the compiled
         loop. Also a `Problem`, whose bounds are then taken.
     bounds : (lower, upper) pairs, or scipy's ``Bounds``; finite.
+    space : named parameters instead of bounds, a `Space`. `fun`, and functions of constraints, get a dictionary of
+        Python values; `x0` is one, and `init` may be a list of them; the result has `params` beside x.
     policy : who chooses the operators: a name (see ``deddqn policies``), the path of a policy file, or an object with
         the methods of `deddqn.policies.Policy`. The best shipped policy by default.
     portfolio : the operators to choose from: strategy names, (strategy, F, CR), or (strategy, F, CR, adapts); or
         "paper" or "extended". The policy's own by default.
-    maxfun : the most evaluations, exactly respected; the initial population counts.
+    maxfun : the most evaluations, exactly respected; the initial population counts. The search plans with it. 10,000 by
+        default; with a `callback`, which may stop the search at any moment, their schedule is one for an unknown end,
+        and with `maxtime` there is no other limit, and the search plans by the measured cost of an evaluation.
     maxiter : the most generations.
     maxtime : seconds after which no further evaluation begins (with vectorized or a map-like: no generation);
         compiling the loop, once per installation, does not count.
@@ -82,7 +92,8 @@ def minimize(
     population_size, scale, crossover : NP, F and CR; by default those of the policy (100, and the entries' own).
     final_population : let the population shrink linearly over `maxfun` to this size.
     repair : "clip", "reflect" or "midpoint", for coordinates that leave the bounds; by default the policy's own way.
-    updating : "sequential" (the default) or "deferred", which vectorised and parallel functions need (and get).
+    updating : "sequential" (the default); "deferred", which vectorised and parallel functions get; or "asynchronous",
+        which keeps all processes of `workers` busy: then the result depends on the order in which values come.
     restart_tolerance : restart with another population when values and coordinates are this close together,
         relative to the range of all values and to the bounds; 0 never does. The policy's own by default.
     restart_final_fraction : the last share of `maxfun`, for which the search returns to the best population that a
@@ -93,14 +104,16 @@ def minimize(
         hold integers. 2 is for numbers of categories, without an order. Where no coordinate is continuous no point is
         evaluated twice, and the search ends when all have been.
     vectorized : `fun` takes (D, S) and returns (S,), as in scipy.
-    workers : number of processes (-1: all cores), or a map-like. The result does not depend on it.
+    workers : number of processes (-1: all cores), or a map-like. The result does not depend on it, unless `updating`
+        is "asynchronous".
     x0 : a point to include in the initial population.
     init : "uniform", "latinhypercube", "sobol", "halton", or the population itself as an array (S, D).
     rng, seed : int, Generator or SeedSequence; the same seed gives the same run.
     callback : ``callback(xk, convergence=...)`` or ``callback(intermediate_result)`` after every generation; stops
         the search by returning True or raising StopIteration.
     history : keep evaluations, best, mean and strategy counts of every generation in ``result.history``.
-    polish : improve the result with scipy's L-BFGS-B; a tenth of `maxfun` is kept for it.
+    polish : improve the result with scipy's L-BFGS-B, or SLSQP with constraints; a tenth of `maxfun`, else of
+        `maxtime`, is kept for it. By default only with constraints, where it gains most.
     disp : print a line per generation; Ctrl-C then returns the best so far instead of raising.
     constraints : scipy's ``LinearConstraint``, ``NonlinearConstraint`` and ``Bounds``, or `ReturnedConstraint` where
         `fun` returns ``(value, constraint values)``; one or a sequence. Vectorised constraints as in scipy.
@@ -129,13 +142,18 @@ def minimize(
     elif not callable(fun):
         by_name = " (a problem by its name: deddqn.problems.get(name))" if isinstance(fun, str) else ""
         raise ValueError(f"fun must be callable or a Problem{by_name}, got {fun!r}")
-    elif bounds is None:
-        raise ValueError("bounds must be given as (lower, upper) pairs, got None")
-    flags = {"vectorized": vectorized, "polish": polish, "disp": disp}
-    vectorized, polish, disp = (flag(name, value) for name, value in flags.items())
-    evaluations = whole_number("maxfun", maxfun, 1)
-    polish = polish and not problem_of(box, None, 0.0, integrality)[0].integrality.all()  # integers have no slope
-    if polish:
+    vectorized, disp = flag("vectorized", vectorized), flag("disp", disp)
+    evaluations = None if maxfun is None else whole_number("maxfun", maxfun, 1)
+    if maxfun is None and maxtime is None and callback is None:
+        evaluations = MOST_UNPLANNED
+    total = evaluations
+    given = {"bounds": box, "integrality": integrality, "constraints": constraints, "x0": x0, "init": init}
+    encoded = encoded_arguments(space, given)
+    limited = _constraints(encoded["constraints"], constraint_tolerance, encoded["bounds"], vectorized)
+    polish = limited is not None if polish is None else flag("polish", polish)
+    if polish and problem_of(encoded["bounds"], None, 0.0, encoded["integrality"])[0].integrality.all():
+        polish = False  # integers have no slope
+    if polish and evaluations is not None:
         chosen, _ = choose_policy(policy, portfolio, scale, crossover)
         size = population_of(population_size, init, chosen, evaluations, final_population)
         evaluations -= polishing_share(evaluations, size)
@@ -143,6 +161,7 @@ def minimize(
         updating = "deferred" if is_parallel(vectorized, workers) else "sequential"
     optimizer = Optimizer(
         box,
+        space=space,
         policy=policy,
         portfolio=portfolio,
         maxfun=evaluations,
@@ -165,7 +184,7 @@ def minimize(
         rng=rng,
         seed=seed,
         history=history,
-        constraints=_constraints(constraints, constraint_tolerance, box, vectorized),
+        constraints=limited,
         constraint_tolerance=constraint_tolerance,
     )
     result = optimizer.optimize(
@@ -174,26 +193,40 @@ def minimize(
         vectorized=vectorized,
         workers=workers,
         callback=callback,
-        maxtime=maxtime,
+        maxtime=SEARCH_SHARE * number("maxtime", maxtime, 0.0)
+        if polish and maxtime is not None and total is None
+        else maxtime,
         disp=disp,
         progress=progress,
     )
-    if (
-        polish
-        and constraints is None
-        and np.isfinite(result.fun)
-        and not {"interrupted", "maxtime"} & set(optimizer.stop())
-    ):
-        budget = int(maxfun) - result.nfev
-        box = polishing_bounds(optimizer.search_bounds, optimizer.problem.integrality, result.x)
-        local = Polish(_one_point(fun, args, vectorized), box, budget, optimizer.deadline)
-        return local.improve(result, stoppable=disp)
+    stopped = set(optimizer.stop())
+    if maxfun is None and maxiter is not None and stopped == {"maxfun"}:
+        warnings.warn(f"maxiter={maxiter} generations need more evaluations: give maxfun", stacklevel=3)
+    late = "interrupted" in stopped or (total is not None and "maxtime" in stopped)
+    if polish and np.isfinite(result.fun) and not late:
+        inside = polishing_bounds(optimizer.search_bounds, optimizer.problem.integrality, result.x)
+        settings = (inside, *polishing_limits(total, maxtime, result.nfev, optimizer.deadline))
+        result = _polish(of_point(space, fun), args, vectorized, limited, settings).improve(result, stoppable=disp)
+        if space is not None:
+            result["params"] = space.decode(result.x)
     return result
 
 
 def _constraints(constraints: Any, tolerance: Any, box: Any, vectorized: bool) -> Constraints | None:
     limits = (box.lower, box.upper) if isinstance(box, Problem) else split_bounds(box)
     return constraints_of(constraints, tolerance, limits, vectorized=vectorized)
+
+
+def _polish(
+    fun: Callable[..., Any], args: tuple[Any, ...], vectorized: bool, constraints: Constraints | None, settings: Any
+) -> Polish:
+    if constraints is None:
+        return Polish(_one_point(fun, args, vectorized), *settings)
+    together = ConstrainedFunction(lambda x: fun(x, *args), constraints)
+    many = vectorized and not isinstance(fun, Problem)
+    return ConstrainedPolish(
+        (lambda x: together.batch(x[:, None])[0]) if many else together, *settings, constraints=constraints
+    )
 
 
 def _one_point(fun: Callable[..., Any], args: tuple[Any, ...], vectorized: bool) -> Callable[[np.ndarray], float]:

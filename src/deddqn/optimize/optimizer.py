@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deddqn._utils.validation import suggests_keywords
-from deddqn.de.config import SMALLEST_POPULATION, config_for
 from deddqn.de.state import Counter
 from deddqn.engine.run import Run
 from deddqn.engine.run_spec import RunSpec
+from deddqn.optimize import asked_points
 from deddqn.optimize.arguments import (
     check_start,
     choose_policy,
@@ -23,16 +22,20 @@ from deddqn.optimize.arguments import (
     init_array,
     initial_population,
     number,
-    population_of,
     root_seed,
     whole_number,
 )
-from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of
+from deddqn.optimize.callbacks import asks_to_stop
+from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of, renew_constraints
 from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
-from deddqn.optimize.progress import check_progress, display, top_shares
+from deddqn.optimize.planning import Plan, carry_out, end_of_generation, plan_by_clock
+from deddqn.optimize.progress import check_progress, display, generation_line
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
+from deddqn.optimize.settings import limits_of, plan_search
+from deddqn.optimize.space import Space
+from deddqn.optimize.space_search import decoded, encoded_arguments, of_point, saved_space, told_rows
 from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_message, reasons_to_stop
 from deddqn.policies.policy import Policy
 from deddqn.problems.integrality import on_lattice
@@ -46,7 +49,8 @@ class Optimizer:
     """Differential Evolution with a policy, one step at a time.
 
     Parameters are those of `deddqn.minimize`. With ``updating="sequential"`` `ask` gives one point at a time; with
-    ``"deferred"`` a generation, which may be evaluated in any order and in parallel.
+    ``"deferred"`` a generation, which may be evaluated in any order and in parallel; with ``"asynchronous"`` as many
+    points as are wanted at any time.
 
     Examples
     --------
@@ -62,11 +66,12 @@ class Optimizer:
     @suggests_keywords
     def __init__(
         self,
-        bounds: Any,
+        bounds: Any = None,
         *,
+        space: Space | None = None,
         policy: str | os.PathLike[str] | Policy | None = None,
         portfolio: Any = None,
-        maxfun: int = 10_000,
+        maxfun: int | None = None,
         maxiter: int | None = None,
         ftarget: float | None = None,
         tol: float = 0.0,
@@ -89,50 +94,37 @@ class Optimizer:
         constraints: Any = None,
         constraint_tolerance: float = EQUALITY_TOLERANCE,
     ) -> None:
+        in_space = {"bounds": bounds, "integrality": integrality, "constraints": constraints, "x0": x0, "init": init}
+        bounds, integrality, constraints, x0, init = encoded_arguments(space, in_space).values()
         problem, box = problem_of(bounds, constraints, constraint_tolerance, integrality)
         chosen, operators = choose_policy(policy, portfolio, scale, crossover)
-        evaluations = whole_number("maxfun", maxfun, 1)
-        size = population_of(population_size, init, chosen, evaluations, final_population)
-        if not isinstance(init, str):
-            size = len(init_array(init, *box))
-        if evaluations < size:
-            raise ValueError(f"maxfun must be at least the population size {size}, got {maxfun}")
-        keep_history = flag("history", history)
-        self._limits = Limits(
-            None if maxiter is None else whole_number("maxiter", maxiter, 1),
-            None if ftarget is None else number("ftarget", ftarget),
-            number("tol", tol, 0.0),
-            number("atol", atol, 0.0),
-        )
-        given: dict[str, Any] = {"population_size": size, "budget": evaluations}
-        if final_population is not None:
-            given["final_population"] = whole_number("final_population", final_population, SMALLEST_POPULATION)
-        if restart_tolerance is not None:
-            given["restart_tolerance"] = number("restart_tolerance", restart_tolerance, 0.0)
-        elif self._limits.tol > 0.0 or self._limits.atol > 0.0:
-            given["restart_tolerance"] = 0.0  # who wants to stop at convergence does not want a restart there
-        if restart_final_fraction is not None:
-            given["restart_final_fraction"] = number("restart_final_fraction", restart_final_fraction, 0.0)
-        if n_candidates is not None:
-            given["n_candidates"] = whole_number("n_candidates", n_candidates, 1)
-        if repair is not None:
-            given["repair"] = repair
-        config = config_for(
-            getattr(chosen, "de", {}),
-            **given,
+        self._limits = limits_of(maxiter, ftarget, tol, atol)
+        self._plan, config = plan_search(
+            chosen,
+            problem.dimension,
+            self._limits,
+            given_size=None if isinstance(init, str) else len(init_array(init, *box)),
+            maxfun=maxfun,
+            population_size=population_size,
+            final_population=final_population,
+            restart_tolerance=restart_tolerance,
+            restart_final_fraction=restart_final_fraction,
+            n_candidates=n_candidates,
+            repair=repair,
             updating=updating,
-            target_value=-np.inf if self._limits.ftarget is None else self._limits.ftarget,
         )
+        size = config.first_population or config.population_size
         root = root_seed(rng, seed)
         spec = RunSpec(problem=problem, policy=chosen, portfolio=operators, config=config, seed=root)
         start = check_start(x0, *box)
         run = Run(spec, initial_population(init, size, problem, box, root))
         if start is not None:
             run.replace_first(on_lattice(start, problem.lower, problem.upper, problem.integrality))
-        self._adopt(run, History() if keep_history else None)
+        self._adopt(run, History() if flag("history", history) else None, space)
 
-    def _adopt(self, run: Run, history: History | None) -> None:
+    def _adopt(self, run: Run, history: History | None, space: Space | None) -> None:
         self._run = run
+        self.space = space  # the named parameters that coordinates stand for, or None
         self._history = history
         self._asked: set[int] = set()  # points of this generation whose values are expected
         self._handed: set[int] = set()  # ... that are not handed out again: after loading, others may need them
@@ -164,18 +156,25 @@ class Optimizer:
 
     @property
     def maxfun(self) -> int:
-        """The most evaluations."""
-        return self._run.spec.config.budget
+        """The most evaluations; where they are not known, as many as are made or planned without being told."""
+        return self._plan.waiting or self._plan.maxfun or self._run.spec.config.budget
 
     # Ask and tell
 
-    def ask(self, n: int | None = None) -> np.ndarray:
+    def ask(self, n: int | None = None) -> Any:
         """The points (k, D) to evaluate next: one in sequential mode, what is left of a generation in deferred mode.
 
-        With `n` at most so many. Points that were handed out are not handed out again until they are told.
+        With `n` at most so many. Points that were handed out are not handed out again until they are told. With a
+        space they are a list of dictionaries.
+
+        In asynchronous mode `n` points (1 unless given), whatever is pending; fewer only when `maxfun` leaves no more.
         """
-        wanted = None if n is None else whole_number("n", n, 1)
+        return decoded(self.space, self._ask(None if n is None else whole_number("n", n, 1)))
+
+    def _ask(self, wanted: int | None) -> np.ndarray:
         self._reasons.clear()
+        if self._run.spec.asynchronous:
+            return asked_points.hand_out(self._run, self._handed, wanted or 1, self._note_history)
         first, last = self._run.ask()
         waiting = [i for i in range(first, last) if i not in self._handed and not self._run.told[i]]
         if last > first and not waiting:
@@ -190,39 +189,47 @@ class Optimizer:
 
         With constraints also the constraint values (k, m), those of all constraints side by side; they may be left out
         where all constraints have functions, which are then called.
+
+        In asynchronous mode also those of points from elsewhere, inside of the bounds: they are no evaluations of this
+        search, but count for the best so far, and the points join the population if they are good enough.
         """
-        rows = np.atleast_2d(floats("points", points, "points that ask gave, (D,) or (k, D)"))
+        given = told_rows(self.space, points, asked_points.expected(self._run, self._asked | self._handed))
+        rows = np.atleast_2d(floats("points", given, "points that ask gave, (D,) or (k, D)"))
         told = np.atleast_1d(floats("values", values, "one number per point"))
         if told.shape != (len(rows),):
             raise ValueError(f"values must be one per point ({len(rows)}), got shape {told.shape}")
         limited = told_constraints(self._run.spec.problem.constraints, rows, constraints)
-        for i, value, row in zip(self._matched(rows), told, limited, strict=True):
+        if self._run.spec.asynchronous:
+            asked_points.tell(self._run, self._handed, rows, told, self._note_history)
+            return
+        for i, value, row in zip(asked_points.match_asked(self._run, self._asked, rows), told, limited, strict=True):
             self._asked.discard(i)
             self._handed.discard(i)
             self._run.tell(i, float(value), row)
             if self._run.between_generations:
                 self._note_generation()
 
-    def _matched(self, rows: np.ndarray) -> list[int]:
-        """The numbers of the asked points, each once; unknown points are an error before anything is entered."""
-        points, told = self._run.points, self._run.told
-        waiting: dict[bytes, list[int]] = {}
-        for i in sorted(self._asked, reverse=True):
-            if not told[i]:
-                waiting.setdefault(_key(points[i]), []).append(i)
-        matched = []
-        for row in rows:
-            same = waiting.get(_key(row))
-            if not same:
-                raise ValueError(f"points must come from ask and be told once, got {row}")
-            matched.append(same.pop())
-        return matched
-
     def _note_generation(self) -> None:
         self._asked.clear()
         self._handed.clear()
+        self._note_history()
+
+    def _note_history(self) -> None:
         if self._history is not None:
             self._history.note(self._run)
+        self._plan = carry_out(self._plan, self._run)
+
+    def extend(self, *, maxfun: int) -> None:
+        """Continue with another number of evaluations in all, whether the search is finished or not.
+
+        The population grows to the size that a plan for so many has by now; a generation that has begun ends first.
+        """
+        total, least = whole_number("maxfun", maxfun, 1), end_of_generation(self._run)
+        if total < least:
+            raise ValueError(f"maxfun must be at least {least}, the evaluations made or begun so far, got {maxfun}")
+        self._reasons.clear()
+        waiting = replace(self._plan, waiting=total)
+        self._plan = waiting if self._asked else carry_out(waiting, self._run)
 
     # Stopping and results
 
@@ -245,7 +252,7 @@ class Optimizer:
         stopped = self.stop()
         found = bool(np.isfinite(self._run.best_value))
         result = Result(
-            x=(de_state.best_point if self._run.evaluations else de_state.parents[0]).copy(),
+            x=(de_state.best_point if self._run.evaluations or found else de_state.parents[0]).copy(),
             fun=self._run.best_value,
             nfev=self._run.evaluations,
             nit=self._run.generation,
@@ -260,6 +267,9 @@ class Optimizer:
             seed=self.seed,
         )
         result.update(constraint_fields(self._run))
+        result |= {} if self.space is None else {"params": self.space.decode(result.x)}
+        if de_state.counters[Counter.FOREIGN]:
+            result["foreign"] = int(de_state.counters[Counter.FOREIGN])
         if self._history is not None:
             result["history"] = self._history.result()
         return result
@@ -277,14 +287,26 @@ class Optimizer:
         maxtime: float | None = None,
         disp: bool = False,
         progress: bool | str = False,
+        maxfun: int | None = None,
+        constraints: Any = None,
     ) -> OptimizeResult:
-        """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`."""
+        """Search on `fun` until something says stop; `maxfun` extends a search that was begun. See `minimize`.
+
+        A search that was loaded needs its `constraints` again, if they have functions.
+        """
         show, shown = flag("disp", disp), check_progress(progress)
         if callback is not None and not callable(callback):
             raise ValueError(f"callback must be callable, got {callback!r}")
         seconds = None if maxtime is None else number("maxtime", maxtime, 0.0)
-        drive = Drive(self._run, fun, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
+        renew_constraints(self._run, self.space, constraints, flag("vectorized", vectorized))
+        function = of_point(self.space, fun, vectorized)
+        drive = Drive(self._run, function, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
         self._reasons.clear()
+        if maxfun is not None and maxfun != self.maxfun:
+            self.extend(maxfun=maxfun)
+        by_clock = seconds is not None and self._plan.maxfun is None and self._plan.waiting is None
+        if by_clock and self._run.ended:
+            plan_by_clock(self._plan, self._run, 2 * self._run.evaluations)
         try:
             with drive, display(shown, self._run, drive.deadline, alone=drive.alone) as bar:
                 while not self.stop():
@@ -292,10 +314,12 @@ class Optimizer:
                         self._reasons.add("maxtime")
                         break
                     self._note_generation()
+                    if by_clock:
+                        plan_by_clock(self._plan, self._run, drive.affordable())
                     bar.note()
                     if show:
-                        print(self._line())
-                    if callback is not None and self._asked_to_stop(callback):
+                        print(generation_line(self._run))
+                    if callback is not None and asks_to_stop(callback, self):
                         self._reasons.add("callback")
         except KeyboardInterrupt:
             if not show:
@@ -306,24 +330,6 @@ class Optimizer:
         if show:
             print(result.message)
         return result
-
-    def _asked_to_stop(self, callback: Callable[..., Any]) -> bool:
-        """Call a callback of either scipy style after a generation."""
-        try:
-            names = set(inspect.signature(callback).parameters)
-        except (TypeError, ValueError):
-            names = set()
-        try:
-            if names == {"intermediate_result"}:
-                return bool(callback(intermediate_result=self.result))
-            return bool(callback(self._run.de_state.best_point.copy(), convergence=self.convergence))
-        except StopIteration:
-            return True
-
-    def _line(self) -> str:
-        run, shares = self._run, top_shares(self._run)
-        mix = f" ({', '.join(shares)})" if shares else ""
-        return f"generation {run.generation}: {run.evaluations} evaluations, f = {run.best_value:g}{mix}"
 
     def _repr_html_(self) -> str:
         from deddqn.optimize.html_view import optimizer_html
@@ -366,6 +372,8 @@ class Optimizer:
             "history": history,
             "asked": sorted(self._asked),
             "label": self.label,
+            "space": None if self.space is None else self.space.to_dict(),
+            "plan": asdict(self._plan),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -377,10 +385,11 @@ class Optimizer:
 
         spec = spec_of(state, policy)
         self._limits = Limits(**state["limits"])
-        n_ops = len(spec.portfolio)
-        history = None if state["history"] is None else History.from_arrays(state["history"], n_ops)
+        self._plan = Plan(**state["plan"])
+        history = None if state["history"] is None else History.from_arrays(state["history"], len(spec.portfolio))
         check_arena(spec, state["arena"])
-        self._adopt(Run.resume(spec, state["arena"]), history)
+        space = saved_space(state["space"], spec.problem)
+        self._adopt(Run.resume(spec, state["arena"]), history, space)
         self._asked = set(state["asked"])
         counters = self._run.de_state.counters
         if bool(counters[Counter.NOISY]) != state["problem"]["noisy"]:
@@ -389,7 +398,3 @@ class Optimizer:
         if not all(0 <= i < size for i in self._asked):
             raise ValueError(f"asked must be numbers of points of the generation, 0 to {size - 1}")
         self.label = state["label"]
-
-
-def _key(point: np.ndarray) -> bytes:
-    return (point + 0.0).tobytes()  # -0.0 and 0.0 are the same point

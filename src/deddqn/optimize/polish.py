@@ -23,6 +23,23 @@ def polishing_share(maxfun: int, population_size: int) -> int:
     return max(0, min(maxfun // 10, maxfun - population_size))
 
 
+SEARCH_SHARE = 0.9  # of the time, where it is the only limit
+
+
+def polishing_limits(
+    maxfun: int | None, maxtime: float | None, made: int, deadline: float | None
+) -> tuple[int, float | None]:
+    """The evaluations and the deadline for polishing after a search with this deadline.
+
+    Where `maxfun` is not known, up to a ninth of the evaluations `made`, in what the search has left of `maxtime`.
+    """
+    if maxfun is not None:
+        return maxfun - made, deadline
+    if deadline is not None and maxtime is not None:
+        deadline += (1.0 - SEARCH_SHARE) * maxtime
+    return made // 9, deadline
+
+
 def polishing_bounds(
     bounds: tuple[np.ndarray, np.ndarray], integrality: np.ndarray, x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -54,32 +71,42 @@ class Polish:
 
     def improve(self, result: OptimizeResult, *, stoppable: bool = False) -> OptimizeResult:
         """Improve `result`; Ctrl-C ends it with what was found if `stoppable`, else it raises."""
-        from scipy.optimize import Bounds
-        from scipy.optimize import minimize as local_minimize
-
         self.best_point, self.best_value = result.x, result.fun
         interrupted = ""
         try:
             if self.budget > 0:
-                local_minimize(self._value, result.x, method="L-BFGS-B", bounds=Bounds(*self.bounds))
+                self._search(result)
         except _Enough:
             pass
         except KeyboardInterrupt:
             if not stoppable:
                 raise
             interrupted = " and was interrupted"
-        found = "" if self.best_value < result.fun else " and found nothing better"
+        found = "" if self.budget > 0 and self._improved(result) else " and found nothing better"
         result.update(x=self.best_point, fun=self.best_value, nfev=result.nfev + self.used)
         result.non_finite += self.non_finite
         result.message += f" Polishing took {self.used} evaluations{found}{interrupted}."
         return result
 
-    def _value(self, x: np.ndarray) -> float:
+    def _search(self, result: OptimizeResult) -> None:
+        from scipy.optimize import Bounds
+        from scipy.optimize import minimize as local_minimize
+
+        local_minimize(self._value, result.x, method="L-BFGS-B", bounds=Bounds(*self.bounds))
+
+    def _improved(self, result: OptimizeResult) -> bool:
+        return bool(self.best_value < result.fun)
+
+    def _spend(self) -> None:
+        """Count an evaluation that begins now, if it may."""
         if self.used >= self.budget or (self.deadline is not None and time.monotonic() >= self.deadline):
             raise _Enough
+        self.used += 1
+
+    def _value(self, x: np.ndarray) -> float:
+        self._spend()
         point = np.clip(x, *self.bounds)
         value = self.function(point.copy())
-        self.used += 1
         if not np.isfinite(value):  # -inf is no best value either
             self.non_finite += 1
             return LARGE

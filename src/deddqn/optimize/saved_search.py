@@ -41,6 +41,7 @@ from deddqn.policies.policy import CompiledPolicy, Policy
 from deddqn.policies.policy_arrays import packed, unpacked
 from deddqn.policies.registry import registered_policy
 from deddqn.problems import get
+from deddqn.problems.constraints import Constraints
 from deddqn.problems.problem import Objective, Problem
 
 FORMAT = "deddqn-search-2"
@@ -50,6 +51,7 @@ LARGEST_FILE = 2**32
 WHAT = "a whole saved search"
 
 OPERATORS = [[(str, float)]]
+CONSTRAINT = {"lower": [float], "upper": [float], "returned": bool, "matrix": ([[float]], None)}
 DESCRIPTION = {
     "format": Exactly(FORMAT),
     "problem": {
@@ -58,6 +60,7 @@ DESCRIPTION = {
         "integrality": [int],
         "noisy": bool,
         "work_size": int,
+        "constraints": (None, {"tolerance": float, "strict": bool, "parts": [CONSTRAINT]}),
         "registered": bool,
     },
     "policy": (
@@ -77,9 +80,20 @@ DESCRIPTION = {
     "config": Mapped((str, float, bool, None)),
     "seed": int,
     "repeat": int,
+    "trial_rows": int,
     "limits": {"maxiter": (int, None), "ftarget": (float, None), "tol": float, "atol": float},
+    "plan": {
+        "maxfun": (int, None),
+        "waiting": (int, None),
+        "sized": bool,
+        "largest": int,
+        "final": (int, None),
+        "tolerance": float,
+        "fraction": float,
+    },
     "asked": [int],
     "label": str,
+    "space": (None, Mapped(Mapped(object))),  # `Space.from_dict` checks the rest
     "has_history": bool,
 }
 """The form of the description."""
@@ -96,6 +110,7 @@ def state_of(run: Run) -> dict[str, Any]:
         "config": asdict(spec.config),
         "seed": spec.seed,
         "repeat": spec.repeat,
+        "trial_rows": spec.trial_rows,
         "arena": without_addresses(run.arena),
     }
 
@@ -109,6 +124,8 @@ def spec_of(state: dict[str, Any], policy: Policy | None) -> RunSpec:
     population = state["config"].get("population_size")
     if not isinstance(population, int) or population > largest:
         raise ValueError(f"population_size must fit into the memory of the search, {largest} numbers")
+    if state["trial_rows"] > largest:
+        raise ValueError(f"trial_rows must fit into the memory of the search, {largest} numbers")
     return RunSpec(
         problem=_problem_of(state["problem"], largest),
         policy=_policy_of(state["policy"], policy),
@@ -116,6 +133,7 @@ def spec_of(state: dict[str, Any], policy: Policy | None) -> RunSpec:
         config=DEConfig(**state["config"]),
         seed=int(state["seed"]),
         repeat=int(state["repeat"]),
+        trial_rows=int(state["trial_rows"]),
     )
 
 
@@ -130,6 +148,7 @@ def _problem_reference(run: Run) -> dict[str, Any]:
         "bounds": problem.bounds.tolist(),
         "noisy": noisy,
         "work_size": int(run.core.work.size),
+        "constraints": None if problem.constraints is None else problem.constraints.plain,
         "integrality": problem.integrality.tolist(),
         "registered": known is not None and known.objective.kernel is problem.objective.kernel,
     }
@@ -151,8 +170,11 @@ def _problem_of(saved: dict[str, Any], largest: int) -> Problem:
         if not np.array_equal(problem.bounds, bounds):
             raise ValueError(f"bounds must be those of {problem.name}")
         return problem
-    name, integrality = check_name("name of the problem", saved["name"]), saved["integrality"]
-    box = Problem.box(bounds[:, 0], bounds[:, 1], name=name, integrality=integrality)
+    name, limits = check_name("name of the problem", saved["name"]), saved["constraints"]
+    constraints = None if limits is None else Constraints.from_plain(limits, len(bounds))
+    if constraints is not None and saved["work_size"] != constraints.size + len(bounds):
+        raise ValueError(f"work_size must be {constraints.size + len(bounds)}, got {saved['work_size']}")
+    box = Problem.box(*bounds.T, name=name, integrality=saved["integrality"], constraints=constraints)
     box.objective = Objective(box.objective.kernel, work_size=saved["work_size"])
     return box
 

@@ -12,11 +12,13 @@ import numpy as np
 from deddqn._jit import is_jitted
 from deddqn.de.config import SMALLEST_POPULATION
 from deddqn.de.state import Counter, End
-from deddqn.optimize.arguments import choose_policy, population_of, split_bounds, whole_number
+from deddqn.optimize.arguments import choose_policy, number, population_of, split_bounds, whole_number
 from deddqn.optimize.classical import TrialMaker, classical_search
+from deddqn.optimize.constraint_arguments import constraints_of
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.scipy_functions import MapLike, PointFunction, VectorizedFunction
 from deddqn.optimize.scipy_polish import polished
+from deddqn.problems.integrality import lattice_bounds
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -52,21 +54,23 @@ class ScipySearch:
         integrality: Any,
         vectorized: bool,
     ) -> None:
-        for argument, value in (("constraints", constraints), ("integrality", integrality)):
-            if np.any(np.asarray(value, dtype=object)):
-                raise NotImplementedError(f"{argument} are not supported yet, got {value!r}")
         updating, vectorized = _modes(updating, workers, vectorized)
         self.function = _wrapped(func, args if isinstance(args, tuple) else (args,), vectorized)
         self.original = func
         self.vectorized, self.workers = vectorized, MapLike(workers) if callable(workers) else workers
-        self.bounds = split_bounds(bounds)
-        self.tol = tol
+        box = split_bounds(bounds)
+        self.integral = _integral(integrality, box[0].size)
+        self.bounds = lattice_bounds(*box, self.integral.astype(np.int64))
+        self.given_constraints = constraints
+        self.constraints = constraints_of(constraints, 0.0, self.bounds, vectorized=vectorized, strict=True)
+        self.feasible_evaluations = self.seen = 0
+        self.tol, self.atol = number("tol", tol, 0.0), number("atol", atol, 0.0)
         self.asked_to_stop = False
         size = self._size(whole_number("popsize", popsize, 1), init)
         self.size, self.iterations = size, 0
         self.maxiter = 1000 if maxiter is None else whole_number("maxiter", maxiter, 0)
         self.budget = max((self.maxiter + 1) * size, SMALLEST_POPULATION)
-        settings = self._own_search(tol == 0 and atol == 0) if named is None else classical_search(*named)
+        settings = self._own_search() if named is None else classical_search(*named)
         if updating == "immediate" and named is None:
             updating = "sequential"
         self.optimizer = Optimizer(
@@ -76,9 +80,9 @@ class ScipySearch:
                 "maxfun": self.budget,
                 **settings,
             },
-            tol=tol,
-            atol=atol,
             updating=updating,
+            integrality=self.integral,
+            constraints=self.constraints,
             x0=x0,
             init=self._init(init),
             rng=_seed(rng),
@@ -113,16 +117,19 @@ class ScipySearch:
             inside = np.vstack([inside, inside.mean(axis=0)])
         return inside
 
-    def _own_search(self, to_the_end: bool) -> dict[str, Any]:
+    def _own_search(self) -> dict[str, Any]:
         """The arguments of `Optimizer` for our own search.
 
-        Its plan is for all evaluations if only they end it (`to_the_end`). Otherwise it is the same for every
-        `maxiter`, so that a search that is stopped earlier is the beginning of a longer one, as in scipy.
+        Without tolerances only the evaluations end it, its plan is for all of them, and it restarts when it has
+        converged. With them its plan is the same for every `maxiter`, so that a search that is stopped earlier is the
+        beginning of a longer one, as in scipy.
         """
+        to_the_end = self.tol == 0.0 and self.atol == 0.0
         planned = self.budget if to_the_end else PLANNED_ITERATIONS * self.size
         policy, _ = choose_policy(None, None, None, None)
         most = population_of(None, "uniform", policy, planned)
-        return {"maxfun": planned, "population_size": max(min(self.size, most), SMALLEST_POPULATION)}
+        settings = {"maxfun": planned, "population_size": max(min(self.size, most), SMALLEST_POPULATION)}
+        return settings if to_the_end else {**settings, "restart_tolerance": 0.0}
 
     def _go_on(self) -> None:
         """Continue with the last population when the plan is used up, and scipy's evaluations are not."""
@@ -137,22 +144,25 @@ class ScipySearch:
         """Search, polish, and describe what was found."""
 
         def watch(intermediate_result: OptimizeResult) -> bool:
+            self._count_calls()
             self._go_on()
-            if self.maxiter == 0:
-                return True
             if not self._ends_iteration():
-                return self._collapsed()
+                return self.maxiter == 0 or self._converged()
             self.iterations += 1
             now = self.result("in progress", True)
             if disp:
                 print(f"differential_evolution step {now.nit}: f(x)= {now.fun}")
             self.asked_to_stop = callback is not None and _stopped_by(callback, now, self._convergence())
-            return self.asked_to_stop or self._collapsed() or self.iterations >= self.maxiter
+            return self.asked_to_stop or self._converged() or self.iterations >= self.maxiter
 
         self.optimizer.optimize(self.function, vectorized=self.vectorized, workers=self.workers, callback=watch)
         result = self._final()
-        if polish:
+        if polish and not self.integral.all():
             polished(result, self, polish, disp)
+        if self.constraints is not None:
+            self._describe_constraints(result)
+            if result.maxcv > 0:
+                result.message = f"The solution does not satisfy the constraints, MAXCV = {result.maxcv}"
         return result
 
     def _ends_iteration(self) -> bool:
@@ -173,24 +183,47 @@ class ScipySearch:
         population, energies = found.population, found.population_energies
         best = int(np.argmin(energies))
         population[[0, best]], energies[[0, best]] = population[[best, 0]], energies[[best, 0]]
-        if found.fun < energies[0]:  # the population with the best point was replaced in a restart
-            population[0], energies[0] = found.x, found.fun
-        calls = self.function.calls if isinstance(self.function, VectorizedFunction) else found.nfev
-        return OptimizeResult(
+        if not np.array_equal(population[0], found.x):  # replaced in a restart, or no individual is feasible
+            population[0], energies[0] = found.x, found.fun if np.isfinite(found.fun) else np.inf
+        result = OptimizeResult(
             x=population[0].copy(),
             fun=energies[0],
-            nfev=calls,
+            nfev=self._calls(),
             nit=self.iterations,
             message=message,
             success=success,
             population=population,
             population_energies=energies,
         )
+        if self.constraints is not None:
+            self._describe_constraints(result)
+        return result
+
+    def _describe_constraints(self, result: OptimizeResult) -> None:
+        """Write how far the constraints are violated at x; a violated one is no success."""
+        assert self.constraints is not None
+        beyond = self.constraints.excess(self.constraints.at(result.x))
+        result.constr = self.constraints.split(beyond)
+        result.constr_violation = result.maxcv = float(beyond.max())
+        result.success = bool(result.success and result.maxcv == 0.0)
+
+    def _calls(self) -> int:
+        """Evaluations as scipy counts them: calls of a vectorised function, points that violate no constraint."""
+        if isinstance(self.function, VectorizedFunction):
+            return self.function.calls
+        return self.optimizer._run.evaluations if self.constraints is None else self.feasible_evaluations
+
+    def _count_calls(self) -> None:
+        run = self.optimizer._run
+        if self.constraints is not None:
+            values = run.de_state.constraint_values[: run.evaluations - self.seen]
+            self.feasible_evaluations += int(np.count_nonzero((self.constraints.excess(values) == 0.0).all(axis=1)))
+        self.seen = run.evaluations
 
     def _final(self) -> OptimizeResult:
         if self.asked_to_stop:
             return self.result("callback function requested stop early", False)
-        if "tol" in self.optimizer.stop() or self._collapsed():
+        if self._converged() or self.optimizer._run.ended == End.EXHAUSTED:
             return self.result("Optimization terminated successfully.", True)
         return self.result("Maximum number of iterations has been exceeded.", False)
 
@@ -202,11 +235,24 @@ class ScipySearch:
         eps = np.finfo(np.float64).eps
         return float(self.tol / (np.std(energies) / (np.abs(np.mean(energies)) + eps) + eps))
 
-    def _collapsed(self) -> bool:
-        """Whether all points are the same, as far as scipy can tell, which keeps them in widths of the box."""
-        population = self.optimizer.result.population
-        spread, width = np.ptp(population, axis=0), self.bounds[1] - self.bounds[0]
-        return bool(np.all(spread <= np.finfo(np.float64).eps * width))
+    def _converged(self) -> bool:
+        """scipy's criterion for stopping; or all points are the same, as far as scipy, with its unit box, can tell."""
+        found = self.optimizer.result
+        energies, width = found.population_energies, self.bounds[1] - self.bounds[0]
+        if np.isinf(energies).any() or (self.tol == 0.0 and self.atol == 0.0):
+            return False
+        if np.std(energies) <= self.atol + self.tol * np.abs(np.mean(energies)):
+            return True
+        return bool(np.all(np.ptp(found.population, axis=0) <= np.finfo(np.float64).eps * width))
+
+
+def _integral(integrality: Any, dimension: int) -> np.ndarray:
+    """Which coordinates are integers (D,)."""
+    given = False if integrality is None else integrality
+    try:
+        return np.broadcast_to(np.asarray(given, dtype=bool), dimension).copy()
+    except ValueError:
+        raise ValueError(f"integrality must be one truth value, or one for each coordinate, got {given!r}") from None
 
 
 def _modes(updating: str, workers: Any, vectorized: bool) -> tuple[str, bool]:

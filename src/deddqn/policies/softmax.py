@@ -90,6 +90,7 @@ def reset(setup, memory, n_ops, n_pop):
     memory[SUCCESS] = 0.5
     memory[POPULATION], memory[OPERATORS] = n_pop, n_ops
     fill(memory[SLOTS + n_ops : SLOTS + n_ops + n_pop], 0.5)
+    fill(memory[SLOTS + n_ops + n_pop : SLOTS + n_ops + 2 * n_pop], math.inf)
     return 0
 
 
@@ -182,11 +183,12 @@ def end_generation(setup, memory):
     recorded = np.int64(memory[RECORDED])
     if recorded == 0:
         return 0
-    distance = memory[DISTANCE_SUM] / (DONORS * memory[DECIDED])
-    if memory[FIRST_DISTANCE] == 0.0:
-        memory[FIRST_DISTANCE] = max(distance, SMALLEST_DIVERSITY)
-    relative = max(distance / memory[FIRST_DISTANCE], SMALLEST_DIVERSITY)
-    memory[DIVERSITY] = DIVERSITY_UNIT * math.log(relative)
+    if memory[DECIDED] > 0.0:  # values may come without new decisions
+        distance = memory[DISTANCE_SUM] / (DONORS * memory[DECIDED])
+        if memory[FIRST_DISTANCE] == 0.0:
+            memory[FIRST_DISTANCE] = max(distance, SMALLEST_DIVERSITY)
+        relative = max(distance / memory[FIRST_DISTANCE], SMALLEST_DIVERSITY)
+        memory[DIVERSITY] = DIVERSITY_UNIT * math.log(relative)
     memory[SUCCESS] = memory[IMPROVED] / recorded
     memory[DISTANCE_SUM] = memory[DECIDED] = memory[IMPROVED] = memory[RECORDED] = 0.0
     if recorded == n_pop:  # a truncated generation is the last one
@@ -218,6 +220,7 @@ def renumber(setup, memory, origin):
     for k in range(n_pop):  # origin[k] >= k: what is still to be read is not yet overwritten
         if origin[k] < 0:
             memory[first + k] = 0.5
+            memory[first + n_pop + k] = math.inf
         else:
             memory[first + n_pop + k] = memory[first + old + origin[k]]
     if origin[0] >= 0:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from deddqn._jit import OBJECTIVE_SIGNATURE, PLAIN, kernel
+from deddqn._jit import OBJECTIVE_SIGNATURE, PLAIN, Function, constrained_of_jitted, is_jitted, kernel
 from deddqn.problems.python_callback import as_value, call_python
 
 
@@ -83,6 +83,11 @@ class Part:
         return found.reshape(shape)
 
 
+def forgotten(x: np.ndarray) -> np.ndarray:
+    """Stands for the function of a constraint in a search that was loaded."""
+    raise ValueError("constraints must be given again: a saved search holds their limits, but not their functions")
+
+
 class Constraints:
     """All constraints of a problem; constraint values are numbered through them.
 
@@ -90,14 +95,48 @@ class Constraints:
     ----------
     parts : the user's constraints.
     tolerance : how far an equality may be missed.
+    strict : never evaluate the objective at a point that violates a constraint, as scipy does not: it may be undefined
+        there. Then such points are compared by their violation alone, and there is no level that shrinks.
     """
 
-    def __init__(self, parts: Sequence[Part], tolerance: float) -> None:
+    def __init__(self, parts: Sequence[Part], tolerance: float, strict: bool = False) -> None:
         self.parts = tuple(parts)
+        self.strict = strict
         self.lower = np.concatenate([part.lower for part in parts])
         self.upper = np.concatenate([part.upper for part in parts])
         self.tolerance = np.where(self.lower == self.upper, tolerance, 0.0)
         self.size = len(self.lower)
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """What a file holds of them: limits, tolerance and matrices, but no functions."""
+        parts = [
+            {
+                "lower": part.lower.tolist(),
+                "upper": part.upper.tolist(),
+                "returned": part.function is None,
+                "matrix": part.function.matrix.tolist() if isinstance(part.function, LinearPart) else None,
+            }
+            for part in self.parts
+        ]
+        return {"parts": parts, "tolerance": float(self.tolerance.max()), "strict": self.strict}
+
+    @classmethod
+    def from_plain(cls, saved: dict[str, Any], dimension: int) -> Constraints:
+        """The constraints of a file, on points of that many coordinates; functions have to be given again."""
+        parts = []
+        for part in saved["parts"]:
+            lower, upper = np.array(part["lower"], dtype=float), np.array(part["upper"], dtype=float)
+            function: Any = None if part["returned"] else forgotten
+            if part["matrix"] is not None:
+                function = LinearPart(np.array(part["matrix"], dtype=float))
+            shape = (len(lower), dimension)
+            if not len(upper) == len(lower) > 0 or (part["matrix"] is not None and function.matrix.shape != shape):
+                raise ValueError(f"constraints must have limits, and matrices of shape {shape}")
+            parts.append(Part(lower, upper, function))
+        if not parts or not saved["tolerance"] >= 0.0:
+            raise ValueError(f"constraints must be some, with a tolerance, got {saved['tolerance']}")
+        return cls(parts, float(saved["tolerance"]), saved["strict"])
 
     def split(self, values: np.ndarray) -> list[np.ndarray]:
         """Numbers of all constraint values, as an array per constraint."""
@@ -147,14 +186,33 @@ class ConstrainedFunction:
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """(value, constraint values) as a vector (1 + m,)."""
+        if self.constraints.strict:
+            return self._value_if_feasible(x)
         value, returned = self._objective(x)
         row = np.empty(1 + self.constraints.size)
         row[0] = as_value(value)
         row[1:] = self.constraints.at(x, returned)
         return row
 
+    def _value_if_feasible(self, x: np.ndarray) -> np.ndarray:
+        row = np.full(1 + self.constraints.size, np.nan)
+        row[1:] = self.constraints.at(x)
+        if self.constraints.satisfied(row[1:]):
+            row[0] = as_value(self.function(x.copy()))
+        return row
+
+    def _values_if_feasible(self, points: np.ndarray) -> np.ndarray:
+        rows = np.full((points.shape[1], 1 + self.constraints.size), np.nan)
+        rows[:, 1:] = self.constraints.at(points).T
+        feasible = np.array([self.constraints.satisfied(row[1:]) for row in rows])
+        if feasible.any():
+            rows[feasible, 0] = self.function(np.ascontiguousarray(points[:, feasible]))
+        return rows
+
     def batch(self, points: np.ndarray) -> np.ndarray:
         """The same for vectorised functions: rows (S, 1 + m) for points (D, S)."""
+        if self.constraints.strict:
+            return self._values_if_feasible(points)
         values, returned = self._objective(points)
         found = np.asarray(values, dtype=np.float64)
         if found.shape != points.shape[1:]:
@@ -213,3 +271,26 @@ class ConstrainedPython:
             return float(row[0])
 
         return call
+
+
+def compiled_together(function: Callable[..., Any], constraints: Constraints) -> tuple[Function, np.ndarray] | None:
+    """The kernel and the data of a jitted function with its constraints; None where something is a Python function."""
+    if constraints.strict or not is_jitted(function):
+        return None
+    blocks: list[tuple[Any, ...]] = []
+    matrices = [np.empty(0)]
+    first = 0
+    for part in constraints.parts:
+        size = len(part.lower)
+        if isinstance(part.function, LinearPart):
+            blocks.append((None, size, first, sum(matrix.size for matrix in matrices)))
+            matrices.append(part.function.matrix.ravel())
+        elif part.function is None or is_jitted(part.function):
+            blocks.append((part.function, size, first))
+        else:
+            return None
+        first += size
+    returns = [part for part in constraints.parts if part.function is None]
+    if len(returns) > 1:
+        return None
+    return constrained_of_jitted(function, tuple(blocks), bool(returns)), np.concatenate(matrices)

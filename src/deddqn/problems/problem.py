@@ -22,7 +22,7 @@ from deddqn._jit import (
     linked,
     objective_of_jitted,
 )
-from deddqn.problems.constraints import ConstrainedFunction, ConstrainedPython, Constraints
+from deddqn.problems.constraints import ConstrainedFunction, ConstrainedPython, Constraints, compiled_together
 from deddqn.problems.integrality import check_integrality, lattice_bounds, lattice_points
 from deddqn.problems.python_callback import PythonObjective
 
@@ -200,6 +200,13 @@ class Problem:
         other._noise = np.random.default_rng(0)
         return other
 
+    def with_constraints(self, constraints: Constraints) -> Problem:
+        """A copy without a function, whose constraints are these."""
+        box: dict[str, Any] = {"name": self.name, "constraints": constraints, "integrality": self.integrality}
+        other = Problem.box(self.lower, self.upper, **box)
+        other.noisy, other.bounded = self.noisy, self.bounded
+        return other
+
     @classmethod
     def box(
         cls,
@@ -250,6 +257,9 @@ def _objective_of(function: Callable[[np.ndarray], Any], dimension: int, constra
     if not callable(function):
         raise ValueError(f"function must be callable, got {function!r}")
     if constraints is not None:
+        compiled = compiled_together(function, constraints)
+        if compiled is not None:
+            return Objective(*compiled, constraints.size + dimension)
         together = ConstrainedPython(ConstrainedFunction(function, constraints), dimension)
         return Objective(together.kernel, together.data, together.work_size, together)
     if is_jitted(function):
