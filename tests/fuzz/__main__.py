@@ -41,7 +41,6 @@ def main() -> int:
         counts = "".join(f"{found.outcomes[word]:>{width}}" for word, width in zip(GOOD, (9, 7, 8), strict=True))
         spent, rest = f"{time.monotonic() - began:>7.0f}", f"{found.slowest:>8.2f}s{found.megabytes:>7.0f}"
         print(f"{name:<12}{found.mutants:>9}{counts}{len(found.bad):>5}{spent}{rest}", flush=True)
-    print(*bad, sep="\n")
     return 1 if bad else 0
 
 

@@ -80,6 +80,7 @@ def _watched(name: str, first: int, last: int, folder: Path, seed: int, found: F
 def _note(found: Findings, name: str, number: int, outcome: str, why: str) -> None:
     found.outcomes[outcome] += 1
     found.bad.append(f"{name} {number}: {outcome} ({why})")
+    print(found.bad[-1], flush=True)
     if number < 0 or "exit status" in why and found.outcomes["crash"] > 50:
         raise RuntimeError(found.bad[-1])
 

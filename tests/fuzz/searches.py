@@ -95,6 +95,9 @@ def bowl(x: np.ndarray) -> float:
 
 def searches() -> dict[str, dict[str, Any]]:
     """Options of searches that use every field of the memory; see `make_searches`."""
+    from scipy.optimize import LinearConstraint
+
+    from deddqn import Categorical, Float, Int, Space
     from deddqn.de.portfolio import EXTENDED, Portfolio
 
     cma = Portfolio([*EXTENDED.values, ("cma", 1.0, 1.0)])
@@ -110,8 +113,28 @@ def searches() -> dict[str, dict[str, Any]]:
         "mixture": {"policy": "mixture:0.25,0.25,0.5,0"},
         "fixed": {"policy": "de2", "tol": 1e-9, "maxiter": 90},
         "integers": {"policy": "random", "integrality": [1, 2, 0]},
+        "asynchronous": {"policy": "softmax-x", "population_size": 20, "updating": "asynchronous"},
+        "pending": {"policy": "random", "portfolio": cma, "updating": "asynchronous", "restart_tolerance": 0.3},
+        "constrained": {"policy": "softmax-x", "constraints": LinearConstraint([[1, 1, 0], [0, 1, 1]], -1, [1, 0.5])},
+        "open": {"policy": "softmax-x", "maxfun": None},
+        "space": {"policy": "random", "space": Space(n=Int(1, 9), x=Float(0.1, 2.0), c=Categorical(["a", "b"]))},
         "lattice": {"policy": "softmax-x", "integrality": 1, "population_size": 20},
     }
+
+
+def step(optimizer: Any, most: int) -> None:
+    """Ask for points and tell their values, the last ones first."""
+    spread = optimizer._run.spec.config.updating != "sequential"
+    points = optimizer.ask(most) if spread else optimizer.ask()
+    values = [value_of(x) for x in points]
+    optimizer.tell(points[::-1], values[::-1])
+
+
+def value_of(point: Any) -> float:
+    """`bowl`, also of the values of a space."""
+    if isinstance(point, dict):
+        return bowl(np.array([len(v) if isinstance(v, str) else float(v) for v in point.values()]))
+    return bowl(point)
 
 
 def make_searches(folder: Path) -> list[str]:
@@ -123,10 +146,11 @@ def make_searches(folder: Path) -> list[str]:
     for name, options in searches().items():
         for moment in (5, 130, 280):
             given = {"population_size": 15, "maxfun": 400, "rng": 3, **options}
-            optimizer = Optimizer([(-4, 5)] * 3, **given)
+            optimizer = Optimizer(None if "space" in options else [(-4, 5)] * 3, **given)
             while optimizer.result.nfev < moment and not optimizer.stop():
-                points = optimizer.ask(7) if given.get("updating") == "deferred" else optimizer.ask()
-                optimizer.tell(points, [bowl(x) for x in points])
+                step(optimizer, 7)
+            if given.get("updating") == "asynchronous":
+                optimizer.ask(4)  # points that wait for their values
             optimizer.save(folder / f"{name}-{moment}.npz")
             names.append(f"{name}-{moment}.npz")
     optimizer = Optimizer(get("cec2005:F4/d10"), policy="random", population_size=15, maxfun=400, rng=3)
@@ -182,12 +206,11 @@ def use_search(path: Path) -> Any:
     registered = optimizer.problem.evaluable and optimizer.problem.name.startswith("cec2005")
     until = optimizer.result.nit + 3
     optimizer.optimize(
-        None if registered else bowl, callback=lambda intermediate_result: intermediate_result.nit >= until
+        None if registered else value_of, callback=lambda intermediate_result: intermediate_result.nit >= until
     )
     other = Optimizer.load(path)
     for _ in range(25):
         if other.stop():
             break
-        points = other.ask()
-        other.tell(points, [bowl(x) for x in points])
+        step(other, 7)
     return meaning
