@@ -66,6 +66,7 @@ def forge_checkpoint(rng: Random, folder: Path) -> None:
 def use_checkpoint(folder: Path) -> Any:
     """Resume, and train on one more rollout."""
     from deddqn.training.checkpoint import load_checkpoint
+    from deddqn.training.dqn.learner import NonFiniteLossError
     from deddqn.training.dqn.trainer import Trainer
 
     arrays, state = load_checkpoint(folder)
@@ -75,6 +76,8 @@ def use_checkpoint(folder: Path) -> Any:
         until = trainer.decisions + 1
         for rollout in trainer.actors.rollouts(lambda: trainer.decisions < until, overlapped=False):
             trainer.train_on(rollout)
+    except NonFiniteLossError as error:  # of weights that are finite but huge: the user is told
+        raise ValueError(str(error)) from None
     finally:
         trainer.close()
     return meaning

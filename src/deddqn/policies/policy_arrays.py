@@ -60,7 +60,7 @@ def unpacked(parts: dict[str, Any]) -> CompiledPolicy:
         raise ValueError(f"policy must be of a kind in {', '.join(_KERNELS)}, got {kind!r}")
     if setup.ndim != 1 or parts["setup"].dtype != np.float64:
         raise ValueError(f"the setup of a policy must be a vector of float64, got shape {setup.shape}")
-    own = None if parts["portfolio"] is None else Portfolio(tuple(entry) for entry in parts["portfolio"])
+    own = None if parts["portfolio"] is None else Portfolio.from_values(parts["portfolio"])
     made_for: dict[str, Any] = {"name": name, "max_dimension": parts["max_dimension"], "de": parts["de"]}
     if kind in WITH_PORTFOLIO:
         if own is None:
