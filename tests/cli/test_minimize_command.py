@@ -48,6 +48,10 @@ def broken(x):
 
 number = 3
 
+from scipy.optimize import LinearConstraint
+apart = [LinearConstraint([[1.0, 1.0]], 4.0, float("inf"))]
+nowhere = LinearConstraint([[1.0, 1.0]], 40.0, float("inf"))
+
 def tuned(params):
     assert type(params["layers"]) is int and type(params["kind"]) is str
     return abs(params["layers"] - 3) + (params["kind"] != "tanh") + abs(params["rate"] - 0.01)
@@ -390,3 +394,15 @@ def test_wrong_spaces(folder, tmp_path, capsys, options, message):
     (tmp_path / "wrong.toml").write_text(SPACE.replace("high = 9", "hihg = 9"))
     assert main(["minimize", f"{folder}:tuned", *options]) != 0
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_constraints(folder, capsys):
+    box = ["--bounds", "-5,5", "--dimension", "2", "--maxfun", "600", "--json", "-"]
+    assert main(["minimize", f"{folder}:bowl", "--constraints", f"{folder}:apart", *box]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["success"] and found["maxcv"] == 0.0
+    assert found["fun"] == pytest.approx(2.0, abs=0.01)
+    assert main(["minimize", f"{folder}:bowl", "--constraints", f"{folder}:nowhere", *box]) == 1
+    assert "No feasible point" in json.loads(capsys.readouterr().out)["message"]
+    assert main(["minimize", f"{folder}:bowl", "--constraints", f"{folder}:missing", *box]) != 0
+    assert "constraints must name what a module holds" in capsys.readouterr().err

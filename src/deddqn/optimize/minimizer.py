@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 import numpy as np
 
 from deddqn._utils.validation import suggests_keywords
+from deddqn.optimize import option_types
 from deddqn.optimize.arguments import choose_policy, flag, number, population_of, split_bounds, whole_number
 from deddqn.optimize.constrained_polish import ConstrainedPolish
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints_of, problem_of
@@ -17,26 +17,23 @@ from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.parallel import is_parallel
 from deddqn.optimize.planning import MOST_UNPLANNED
 from deddqn.optimize.polish import SEARCH_SHARE, Polish, polishing_bounds, polishing_limits, polishing_share
+from deddqn.optimize.result import Result
 from deddqn.optimize.space import Space
 from deddqn.optimize.space_search import encoded_arguments, of_point
-from deddqn.policies.policy import Policy
 from deddqn.problems.constraints import ConstrainedFunction, Constraints
 from deddqn.problems.problem import Problem
 from deddqn.problems.python_callback import as_value
-
-if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult
 
 
 @suggests_keywords
 def minimize(
     fun: Callable[..., Any] | Problem,
-    bounds: Any = None,
+    bounds: option_types.BoundsLike | None = None,
     *,
     space: Space | None = None,
     args: tuple[Any, ...] = (),
-    policy: str | os.PathLike[str] | Policy | None = None,
-    portfolio: Any = None,
+    policy: option_types.PolicyLike | None = None,
+    portfolio: option_types.PortfolioLike | None = None,
     maxfun: int | None = None,
     maxiter: int | None = None,
     maxtime: float | None = None,
@@ -47,26 +44,26 @@ def minimize(
     final_population: int | None = None,
     scale: float | None = None,
     crossover: float | None = None,
-    repair: str | None = None,
-    updating: str | None = None,
+    repair: option_types.Repair | None = None,
+    updating: option_types.Updating | None = None,
     restart_tolerance: float | None = None,
     restart_final_fraction: float | None = None,
     n_candidates: int | None = None,
-    integrality: Any = None,
+    integrality: option_types.IntegralityLike | None = None,
     vectorized: bool = False,
-    workers: Any = 1,
-    x0: Any = None,
-    init: Any = "uniform",
-    rng: Any = None,
-    seed: Any = None,
+    workers: option_types.WorkersLike = 1,
+    x0: option_types.PointLike | Mapping[str, Any] | None = None,
+    init: option_types.InitLike = "uniform",
+    rng: option_types.Seed | None = None,
+    seed: option_types.Seed | None = None,
     callback: Callable[..., Any] | None = None,
     history: bool = False,
     polish: bool | None = None,
     disp: bool = False,
     constraints: Any = None,
     constraint_tolerance: float = EQUALITY_TOLERANCE,
-    progress: bool | str = False,
-) -> OptimizeResult:
+    progress: bool | Literal["always"] = False,
+) -> Result:
     """Minimise a black-box function over a box with Differential Evolution, its operators chosen by a policy.
 
     Parameters
@@ -134,7 +131,7 @@ def minimize(
     >>> bool(result.fun < 1e-3)
     True
     """
-    box = bounds
+    box: option_types.BoundsLike | Problem | None = bounds
     if isinstance(fun, Problem):
         if bounds is not None:
             raise ValueError(f"bounds must be left out when fun is a Problem, which has its own, got {bounds!r}")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from deddqn._utils.validation import suggests_keywords
 from deddqn.de.state import Counter
 from deddqn.engine.run import Run
 from deddqn.engine.run_spec import RunSpec
-from deddqn.optimize import asked_points
+from deddqn.optimize import asked_points, option_types
 from deddqn.optimize.arguments import (
     check_start,
     choose_policy,
@@ -41,9 +41,6 @@ from deddqn.policies.policy import Policy
 from deddqn.problems.integrality import on_lattice
 from deddqn.problems.problem import Problem
 
-if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult
-
 
 class Optimizer:
     """Differential Evolution with a policy, one step at a time.
@@ -66,11 +63,11 @@ class Optimizer:
     @suggests_keywords
     def __init__(
         self,
-        bounds: Any = None,
+        bounds: option_types.BoundsLike | Problem | None = None,
         *,
         space: Space | None = None,
-        policy: str | os.PathLike[str] | Policy | None = None,
-        portfolio: Any = None,
+        policy: option_types.PolicyLike | None = None,
+        portfolio: option_types.PortfolioLike | None = None,
         maxfun: int | None = None,
         maxiter: int | None = None,
         ftarget: float | None = None,
@@ -80,16 +77,16 @@ class Optimizer:
         final_population: int | None = None,
         scale: float | None = None,
         crossover: float | None = None,
-        repair: str | None = None,
-        updating: str = "sequential",
+        repair: option_types.Repair | None = None,
+        updating: option_types.Updating = "sequential",
         restart_tolerance: float | None = None,
         restart_final_fraction: float | None = None,
         n_candidates: int | None = None,
-        integrality: Any = None,
-        x0: Any = None,
-        init: Any = "uniform",
-        rng: Any = None,
-        seed: Any = None,
+        integrality: option_types.IntegralityLike | None = None,
+        x0: option_types.PointLike | Mapping[str, Any] | None = None,
+        init: option_types.InitLike = "uniform",
+        rng: option_types.Seed | None = None,
+        seed: option_types.Seed | None = None,
         history: bool = False,
         constraints: Any = None,
         constraint_tolerance: float = EQUALITY_TOLERANCE,
@@ -246,7 +243,7 @@ class Optimizer:
         return convergence(self._run, self._limits)
 
     @property
-    def result(self) -> OptimizeResult:
+    def result(self) -> Result:
         """What is known now, as scipy's `OptimizeResult`."""
         de_state = self._run.de_state
         stopped = self.stop()
@@ -282,14 +279,14 @@ class Optimizer:
         *,
         args: tuple[Any, ...] = (),
         vectorized: bool = False,
-        workers: Any = 1,
+        workers: option_types.WorkersLike = 1,
         callback: Callable[..., Any] | None = None,
         maxtime: float | None = None,
         disp: bool = False,
-        progress: bool | str = False,
+        progress: bool | Literal["always"] = False,
         maxfun: int | None = None,
         constraints: Any = None,
-    ) -> OptimizeResult:
+    ) -> Result:
         """Search on `fun` until something says stop; `maxfun` extends a search that was begun. See `minimize`.
 
         A search that was loaded needs its `constraints` again, if they have functions.
@@ -308,7 +305,8 @@ class Optimizer:
         if by_clock and self._run.ended:
             plan_by_clock(self._plan, self._run, 2 * self._run.evaluations)
         try:
-            with drive, display(shown, self._run, drive.deadline, alone=drive.alone) as bar:
+            known = self._plan.waiting or self._plan.maxfun
+            with drive, display(shown, self._run, known, drive.deadline, alone=drive.alone) as bar:
                 while not self.stop():
                     if not drive.generation():
                         self._reasons.add("maxtime")
@@ -381,7 +379,7 @@ class Optimizer:
 
     def _restore(self, state: dict[str, Any], policy: Policy | None) -> None:
         from deddqn.engine.memory_check import check_arena
-        from deddqn.optimize.saved_search import spec_of
+        from deddqn.optimize.saved_search import check_against_memory, spec_of
 
         spec = spec_of(state, policy)
         self._limits = Limits(**state["limits"])
@@ -391,7 +389,5 @@ class Optimizer:
         space = saved_space(state["space"], spec.problem)
         self._adopt(Run.resume(spec, state["arena"]), history, space)
         self._asked = set(state["asked"])
-        size = int(self._run.de_state.counters[Counter.GENERATION_SIZE])
-        if not all(0 <= i < size for i in self._asked):
-            raise ValueError(f"asked must be numbers of points of the generation, 0 to {size - 1}")
+        check_against_memory(state, self._run)
         self.label = state["label"]
