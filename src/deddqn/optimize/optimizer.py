@@ -307,7 +307,8 @@ class Optimizer:
         if by_clock and self._run.ended:
             plan_by_clock(self._plan, self._run, 2 * self._run.evaluations)
         try:
-            with drive, display(shown, self._run, drive.deadline, alone=drive.alone) as bar:
+            known = self._plan.waiting or self._plan.maxfun
+            with drive, display(shown, self._run, known, drive.deadline, alone=drive.alone) as bar:
                 while not self.stop():
                     if not drive.generation():
                         self._reasons.add("maxtime")
@@ -380,7 +381,7 @@ class Optimizer:
 
     def _restore(self, state: dict[str, Any], policy: Policy | None) -> None:
         from deddqn.engine.memory_check import check_arena
-        from deddqn.optimize.saved_search import spec_of
+        from deddqn.optimize.saved_search import check_against_memory, spec_of
 
         spec = spec_of(state, policy)
         self._limits = Limits(**state["limits"])
@@ -390,7 +391,5 @@ class Optimizer:
         space = saved_space(state["space"], spec.problem)
         self._adopt(Run.resume(spec, state["arena"]), history, space)
         self._asked = set(state["asked"])
-        size = int(self._run.de_state.counters[Counter.GENERATION_SIZE])
-        if not all(0 <= i < size for i in self._asked):
-            raise ValueError(f"asked must be numbers of points of the generation, 0 to {size - 1}")
+        check_against_memory(state, self._run)
         self.label = state["label"]
