@@ -1,4 +1,4 @@
-"""Searches whose end is not known, stopped at n evaluations, beside those that were planned for n, and beside scipy's DE.
+"""Searches whose end is not known, stopped at n evaluations, beside those planned for n and beside scipy's DE.
 
 Ten ordinary problems in 10-D (`benchmarks/generated_problems.py`, instances from 100 on; the schedule was chosen on
 those below 12). A loss is the difference of log10 of the values, which count from 10^-8 on.
