@@ -300,13 +300,18 @@ def first_level(de_state, recorded):
 
 @kernel
 def write_scales(de_state, recorded):
-    """The mean excess of every constraint over the first `recorded` points; 1 where there is none."""
+    """The mean excess of every constraint over the first `recorded` points; 1 where there is none.
+
+    Of strict constraints the largest one: their violations are never weighed against values.
+    """
     scales = de_state.constraint_scale
     fill(scales, 0.0)
     for i in range(recorded):
         for j in range(scales.size):
             amount = excess(de_state, de_state.constraint_values[i], j)
-            if amount < math.inf:
+            if amount < math.inf and de_state.counters[Counter.STRICT]:
+                scales[j] = max(scales[j], amount)
+            elif amount < math.inf:
                 scales[j] += amount / recorded
     for j in range(scales.size):
         if not 0.0 < scales[j] < math.inf:
