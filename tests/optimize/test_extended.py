@@ -88,7 +88,7 @@ def test_saved_at_any_moment(kind, updating, tmp_path):
 
 
 def check_saving(make, options, path):
-    """A search that is saved and loaded again and again ends as one that is not; own policies have to be given."""
+    """A search that is saved and loaded again and again ends as one that is not; Python policies have to be given."""
     expected = minimize(bowl, BOX, policy=make(), **options)
     optimizer, moments = Optimizer(BOX, policy=make(), **options), 0
     while not optimizer.stop():
@@ -99,7 +99,7 @@ def check_saving(make, options, path):
             if moments % 5 == 0:
                 optimizer.save(path)
                 policy = optimizer._run.spec.policy
-                own = copy.deepcopy(policy) if isinstance(policy, Learner) else picking() if make is picking else None
+                own = copy.deepcopy(policy) if isinstance(policy, Learner) else None  # files hold compiled ones
                 optimizer = Optimizer.load(path, policy=own)
             moments += 1
     assert_same(expected, optimizer.result)
