@@ -18,7 +18,7 @@ from benchmarks.bars import Bar, print_bars
 WORKERS, SHORTEST, LONGEST = 16, 0.1, 2.0  # seconds
 DIMENSION, WIDTH = 10, 5.0
 RUNS = 11
-BUDGETS = (1_000, 2_000, 5_000)
+BUDGETS = (1_000, 3_000)
 SOLVED = 1e-8
 Function = Callable[[np.ndarray], float]
 
@@ -125,9 +125,9 @@ def asynchronous(function: Function, budget: int, seed: int) -> Simulated:
     return Simulated(max(optimizer.result.fun, SOLVED), busy / (WORKERS * now), now)
 
 
-def deferred(function: Function, budget: int, seed: int) -> Simulated:
+def deferred(function: Function, budget: int, seed: int, n_candidates: int | None = None) -> Simulated:
     """Workers take the points of a generation in turn and wait for the last of them."""
-    optimizer = deddqn.Optimizer(bounds(), maxfun=budget, rng=seed, updating="deferred")
+    optimizer = deddqn.Optimizer(bounds(), maxfun=budget, rng=seed, updating="deferred", n_candidates=n_candidates)
     rng, now, busy = np.random.default_rng(seed), 0.0, 0.0
     while not optimizer.stop():
         points = optimizer.ask()
@@ -141,27 +141,35 @@ def deferred(function: Function, budget: int, seed: int) -> Simulated:
     return Simulated(max(optimizer.result.fun, SOLVED), busy / (WORKERS * now), now)
 
 
+def deferred_with_candidates(function: Function, budget: int, seed: int) -> Simulated:
+    """The same with as many candidates per trial as the asynchronous search has."""
+    return deferred(function, budget, seed, n_candidates=6)
+
+
 def bounds() -> list[tuple[float, float]]:
     """The box of all problems."""
     return [(-WIDTH, WIDTH)] * DIMENSION
 
 
+SEARCHES = (asynchronous, deferred, deferred_with_candidates)
+
+
 def measure(first: int, runs: int, budgets: tuple[int, ...]) -> dict[tuple[str, int], np.ndarray]:
-    """(function, budget) -> (search, run, field): what came of both searches."""
+    """(function, budget) -> (search, run, field): what came of the searches."""
     found = {}
     for budget in budgets:
         for function in FUNCTIONS:
             instances = [moved(function, first + k) for k in range(runs)]
             found[function.__name__, budget] = np.array(
-                [[search(f, budget, first + k) for k, f in enumerate(instances)] for search in (asynchronous, deferred)]
+                [[search(f, budget, first + k) for k, f in enumerate(instances)] for search in SEARCHES]
             )
     return found
 
 
-def log_ratio(pair: np.ndarray) -> float:
-    """log10 of the median value of the asynchronous runs over that of the deferred ones."""
-    one, other = np.median(pair[:, :, 0], axis=1)
-    return float(np.log10(one / other))
+def log_ratio(results: np.ndarray, other: int = 1) -> float:
+    """log10 of the median value of the asynchronous runs over that of another search."""
+    medians = np.median(results[:, :, 0], axis=1)
+    return float(np.log10(medians[0] / medians[other]))
 
 
 def main(arguments: list[str] | None = None) -> list[Bar]:
@@ -172,22 +180,25 @@ def main(arguments: list[str] | None = None) -> list[Bar]:
     parser.add_argument("--budgets", type=int, nargs="+", default=list(BUDGETS))
     options = parser.parse_args(arguments or [])
     found = measure(options.instances, options.runs, tuple(options.budgets))
-    print(f"{'function':18} {'maxfun':>6} {'asynchronous':>13} {'deferred':>10} {'ratio':>8} {'use':>6} {'use':>6} {'time':>6}")
-    for (name, budget), pair in found.items():
-        one, other = np.median(pair[:, :, 0], axis=1)
-        uses, times = pair[:, :, 1].mean(axis=1), pair[:, :, 2].mean(axis=1)
+    print("median values; use of the workers by both; time of asynchronous over deferred")
+    print(f"{'function':17} {'maxfun':>6} {'async':>9} {'deferred':>9} {'ratio':>8} {'use':>11} {'time':>10}")
+    for (name, budget), results in found.items():
+        one, other, _ = np.median(results[:, :, 0], axis=1)
+        uses, times = results[:, :, 1].mean(axis=1), results[:, :, 2].mean(axis=1)
         print(
-            f"{name:18} {budget:6} {one:13.3g} {other:10.3g} {one / other:8.3g} {uses[0]:6.3f} {uses[1]:6.3f}"
+            f"{name:17} {budget:6} {one:9.3g} {other:9.3g} {one / other:8.3g} {uses[0]:6.3f} {uses[1]:6.3f}"
             f" {times[0] / times[1]:6.3f}"
         )
-    ratios = np.array([log_ratio(pair) for pair in found.values()])
-    for budget in options.budgets:
-        own = [log_ratio(pair) for (_, of), pair in found.items() if of == budget]
-        print(f"maxfun {budget}: geometric mean of the ratios {10 ** np.mean(own):.3g}, median {10 ** np.median(own):.3g}")
+    ratios = np.array([log_ratio(results) for results in found.values()])
+    for k, against in ((1, "deferred"), (2, "deferred with 6 candidates")):
+        for budget in options.budgets:
+            own = [log_ratio(results, k) for (_, of), results in found.items() if of == budget]
+            mean, middle = 10 ** np.mean(own), 10 ** np.median(own)
+            print(f"maxfun {budget}, over {against}: geometric mean of the ratios {mean:.3g}, median {middle:.3g}")
     everything = np.concatenate(list(found.values()), axis=1)
     least, speed = everything[0, :, 1].min(), everything[1, :, 2].sum() / everything[0, :, 2].sum()
-    won = np.concatenate([np.sign(np.log10(pair[1, :, 0] / pair[0, :, 0])) for pair in found.values()])
-    print(f"runs: {(won > 0).sum()} better, {(won < 0).sum()} worse, {(won == 0).sum()} equal")
+    won = np.concatenate([np.sign(pair[1, :, 0] - pair[0, :, 0]) for pair in found.values()])
+    print(f"runs against deferred: {(won > 0).sum()} better, {(won < 0).sum()} worse, {(won == 0).sum()} equal")
     print(f"use of workers: {everything[0, :, 1].mean():.3f}, deferred {everything[1, :, 1].mean():.3f}")
     print(f"deferred takes {speed:.2f} times as long")
     return [

@@ -16,6 +16,7 @@ from deddqn.engine.run import Run
 from deddqn.engine.run_spec import RunSpec
 from deddqn.optimize import asked_points
 from deddqn.optimize.arguments import (
+    asynchronous_candidates,
     check_start,
     choose_policy,
     flag,
@@ -122,6 +123,8 @@ class Optimizer:
             given["restart_final_fraction"] = number("restart_final_fraction", restart_final_fraction, 0.0)
         if n_candidates is not None:
             given["n_candidates"] = whole_number("n_candidates", n_candidates, 1)
+        elif updating == "asynchronous":
+            given["n_candidates"] = asynchronous_candidates(chosen)
         if repair is not None:
             given["repair"] = repair
         config = config_for(
