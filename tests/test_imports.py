@@ -14,7 +14,7 @@ from deddqn.cli import COMMANDS
 
 LAZY = (
     *("deddqn", "deddqn.baselines", "deddqn.de", "deddqn.engine", "deddqn.optimize", "deddqn.problems"),
-    *("deddqn.experiments", "deddqn.explain", "deddqn.animation"),
+    *("deddqn.experiments", "deddqn.explain", "deddqn.animation", "deddqn.optuna"),
 )
 EAGER = ("deddqn._jit", "deddqn.analysis.statistics", "deddqn.features", "deddqn.policies", "deddqn.problems.cec2005")
 

@@ -1,5 +1,6 @@
 """The command line, as a user types it."""
 
+import errno
 import json
 import os
 import signal
@@ -195,7 +196,10 @@ def test_resuming_something_else_is_refused(folder, capsys):
         ([f"{folder}:bowl", "--resume", "function.npz", "--bounds", "-4,4"], "bounds must be those of the saved"),
         ([f"{folder}:bowl", "--resume", "function.npz", "--workers", "2"], "updating must be 'deferred'"),
         ([f"{folder}:slow", "--resume", "function.npz"], f"a search on {folder}:slow, got one on '{folder}:bowl'"),
-        ([f"{folder}:bowl", "--resume", "function.npz", "--maxfun", "400"], "maxfun must be left out with resume"),
+        (
+            [f"{folder}:bowl", "--resume", "function.npz", "--maxfun", "100"],
+            "maxfun must be at least 200, the evaluations made",
+        ),
         ([f"{folder}:bowl", "--resume", "function.npz", "--seed", "0"], "seed must be left out with resume"),
         ([f"{folder}:bowl", "--resume", "nothing.npz"], "nothing.npz"),
         ([f"{folder}:bowl", "--resume", f"{folder}.py"], "is not a whole saved search"),
@@ -302,6 +306,57 @@ def test_ctrl_c_saves_and_reports(folder, tmp_path):
     search = deddqn.Optimizer.load(tmp_path / "s.npz")
     assert search.result.nfev == facts["nfev"] and search.result.x.tolist() == facts["x"]
     assert np.isfinite(search.result.fun)
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """Nothing reaches the disk any more, and the search would be saved after every generation."""
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("deddqn.cli.minimize.SAVE_EVERY", 0.0)
+    monkeypatch.setattr(os, "fsync", full)
+    return monkeypatch
+
+
+def test_a_search_that_cannot_save_goes_on_and_prints_its_result(tmp_path, capsys, full_disk):
+    arguments = ["minimize", "cec2005:F1/d10", "--maxfun", "1000", "--json", "-"]
+    assert main([*arguments, "--save", str(tmp_path / "s.npz")]) == 1
+    shown = capsys.readouterr()
+    full_disk.undo()
+    assert main(arguments) == 0
+    assert json.loads(shown.out) == json.loads(capsys.readouterr().out)
+    assert shown.err.count("the disk is full") == 2  # when it first fails, and in the end
+    assert "the search goes on, and tries again to save" in shown.err
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_save_that_works_again_is_made(tmp_path, capsys, full_disk):
+    real, calls = full_disk, []
+
+    def full_for_a_while(handle):
+        calls.append(handle)
+        if len(calls) < 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    real.setattr(os, "fsync", full_for_a_while)
+    path = tmp_path / "s.npz"
+    assert main(["minimize", "cec2005:F1/d10", "--maxfun", "1000", "--save", str(path)]) == 0
+    shown = capsys.readouterr().err
+    assert shown.count("the disk is full") == 1 and "saved to" in shown
+    assert deddqn.Optimizer.load(path).result.nfev == 1000
+
+
+def test_a_result_that_cannot_be_written_is_printed(tmp_path, capsys, full_disk):
+    arguments = ["minimize", "cec2005:F1/d10", "--maxfun", "1000", "--json"]
+    assert main([*arguments, str(tmp_path / "r.json")]) == 1
+    shown = capsys.readouterr()
+    assert "r.json: the disk is full; the result follows" in shown.err
+    full_disk.undo()
+    assert main([*arguments, "-"]) == 0
+    assert json.loads(shown.out) == json.loads(capsys.readouterr().out)
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_space_from_a_file(folder, tmp_path, capsys):

@@ -98,6 +98,16 @@ class Slow:
         return RandomSearch().run(problem, budget, rng)
 
 
+class Endless:
+    """Evaluates one point and then waits for hours."""
+
+    name = "endless"
+
+    def run(self, problem, budget, rng):
+        problem(problem.lower)
+        time.sleep(10_000)
+
+
 def rows(folder: Path) -> list[dict]:
     """What is stored, in an order and with the columns that do not depend on when it ran."""
     frame = Store(folder).read().drop(columns=list(UNREPEATABLE))

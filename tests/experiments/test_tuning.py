@@ -72,6 +72,20 @@ def test_a_study_resumes_where_it_stopped(tiny):
     assert record["suite"] == "cec2005-train" and record["command"].startswith("deddqn tune rec-pm --trials 3")
 
 
+def test_a_tuning_that_was_interrupted_ends_with_the_values_of_one_that_was_not(tiny, tmp_path):
+    """After any trial, also while one is under way; beyond the trials that the sampler only draws at random."""
+    whole, parts = replace(tiny, trials=14, out=tmp_path / "whole"), replace(tiny, trials=14, out=tmp_path / "parts")
+    list(search(whole, open_study(whole)))
+    for stop in (1, 2, 9, 12, 14):
+        study = open_study(parts)
+        study.ask()  # as earlier versions left it when they were killed
+        for _ in zip(search(parts, study), range(stop - len(finished(study))), strict=False):
+            pass
+    ends = [sorted(finished(open_study(each)), key=lambda trial: trial.number) for each in (whole, parts)]
+    assert [(t.params, t.value) for t in ends[0]] == [(t.params, t.value) for t in ends[1]]
+    assert {trial.state.name for trial in open_study(parts).trials} == {"COMPLETE", "FAIL"}
+
+
 def test_the_same_seed_finds_the_same(tiny, tmp_path):
     other = replace(tiny, out=tmp_path / "again")
     studies = [open_study(each) for each in (tiny, other)]

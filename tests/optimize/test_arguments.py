@@ -37,7 +37,7 @@ BAD = [
     ({"maxfun": 19}, "maxfun must be at least the population size 20, got 19"),
     ({"maxfun": 0}, "maxfun must be a whole number of at least 1, got 0"),
     ({"maxfun": "100"}, "maxfun must be a whole number .* got '100'"),
-    ({"maxfun": None}, "maxfun must be a whole number .* got None"),
+    ({"maxfun": [9]}, "maxfun must be a whole number .* got \\[9\\]"),
     ({"maxfun": 50.5}, "maxfun must be a whole number .* got 50.5"),
     ({"maxfun": inf}, "maxfun must be a whole number .* got inf"),
     ({"maxfun": nan}, "maxfun must be a whole number .* got nan"),

@@ -86,6 +86,12 @@ PARTS = (
         (("deddqn.explain", ALL), ("deddqn.animation", ALL)),
     ),
     Part(
+        "optuna",
+        "A sampler for Optuna",
+        "The search for studies of Optuna. Guide: [](../../guide/optuna.md).",
+        (("deddqn.optuna", ALL),),
+    ),
+    Part(
         "baselines",
         "Other optimisers",
         "What a method of a comparison is, and those that come with the package.",

@@ -15,6 +15,7 @@ from typing import Annotated
 import tyro
 from rich.console import Console
 
+from deddqn._utils.lock import FolderLock
 from deddqn._utils.optional_imports import need
 from deddqn.experiments.plan import plan_experiment
 from deddqn.optimize import minimize, plot
@@ -49,7 +50,8 @@ def run(options: Options) -> int:
     need("matplotlib", "the plots of the demo", "report")
     folder = options.out / "comparison"
     if folder.exists():
-        shutil.rmtree(folder)
+        with FolderLock(folder):  # not that of a demo which is under way
+            shutil.rmtree(folder)
     planned = plan_experiment(policy_names(), PROBLEMS, runs=options.runs, budget=options.budget, seed=0)
     console.print(planned.plan.describe(), markup=False)
     with live(console) as on_start:

@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 
 import tyro
 
+from deddqn._utils.disk_errors import clear_errors
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -29,7 +31,8 @@ def run(options: Options) -> int:
         if options.trajectories:
             raise ValueError("--trajectories is for CSV: IOHprofiler files always hold them")
         rows, notices = stored_rows(options.folder)
-        folders = write_ioh_logs(rows, options.out)
+        with clear_errors(f"write to {options.out}"):
+            folders = write_ioh_logs(rows, options.out)
         message = f"{len(rows)} runs in {', '.join(map(str, folders))}"
     else:
         lines, notices = write_csv(options.folder, options.out, trajectories=options.trajectories)

@@ -17,6 +17,7 @@ import tyro
 
 import deddqn
 from deddqn._utils.atomic import write_text
+from deddqn._utils.disk_errors import reason
 from deddqn._utils.validation import UnknownNameError, check_whole_number
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.space import Space
@@ -26,7 +27,7 @@ from deddqn.problems.problem import USER_FUNCTION
 FAILED, INTERRUPTED = 1, 130  # exit statuses
 SAVE_EVERY = 5.0  # seconds
 DEFAULT_MAXFUN = 10_000
-SETTINGS = ("policy", "maxfun", "population_size", "final_population", "portfolio", "n_candidates", "ftarget", "seed")
+SETTINGS = ("policy", "population_size", "final_population", "portfolio", "n_candidates", "ftarget", "seed")
 """Options that a search is begun with, and a resumed one has already."""
 
 
@@ -45,7 +46,7 @@ class Options:
     policy: str | None = None
     """Who chooses the operators: a name (see 'deddqn policies') or a policy file; the best shipped one by default."""
     maxfun: int | None = None
-    """Most evaluations; 10000 by default."""
+    """Most evaluations; 10000 by default, or what fits into maxtime. With resume: so many in all."""
     population_size: int | None = None
     """NP; 100, or what the policy was made with."""
     final_population: int | None = None
@@ -75,27 +76,24 @@ def run(options: Options) -> int:
     _check(options)
     target = _target(options)
     optimizer = _optimizer(options, target)
-    status = _search(optimizer, None if isinstance(target, Problem) else target, options)
-    if options.save is not None:
-        optimizer.save(options.save)
+    saving = _Saving(optimizer, options.save)
+    status = _search(optimizer, None if isinstance(target, Problem) else target, options, saving)
+    saved = options.save is None or saving.save()
+    if options.save is not None and saved:
         print(f"saved to {options.save}; continue with --resume {options.save}", file=sys.stderr)
+    found = optimizer.result
     if status == FAILED:
-        found = optimizer.result
         print(f"the function failed after {found.nfev} evaluations; best value {found.fun:.6g}", file=sys.stderr)
         return FAILED
-    _report(optimizer, target, options)
-    return status if np.isfinite(optimizer.result.fun) else status or FAILED
+    written = _report(optimizer, target, options)
+    return status or (0 if saved and written and np.isfinite(found.fun) else FAILED)
 
 
-def _search(optimizer: Optimizer, function: Any, options: Options) -> int:
+def _search(optimizer: Optimizer, function: Any, options: Options, saving: _Saving) -> int:
     """Search with a line of progress, saving now and then; return the exit status."""
-    saved = time.monotonic()
 
     def save(xk: Any, convergence: float) -> None:
-        nonlocal saved
-        if options.save is not None and time.monotonic() - saved > SAVE_EVERY:
-            optimizer.save(options.save)
-            saved = time.monotonic()
+        saving.save_if_due()
 
     try:
         optimizer.optimize(function, workers=options.workers, maxtime=options.maxtime, callback=save, progress="always")
@@ -162,7 +160,7 @@ def _optimizer(options: Options, target: Any) -> Optimizer:
         target if isinstance(target, Problem) else _bounds(options) if space is None else None,
         space=space,
         policy=options.policy,
-        maxfun=DEFAULT_MAXFUN if options.maxfun is None else options.maxfun,
+        maxfun=DEFAULT_MAXFUN if options.maxfun is None and options.maxtime is None else options.maxfun,
         ftarget=options.ftarget,
         population_size=options.population_size,
         final_population=options.final_population,
@@ -192,6 +190,8 @@ def _resumed(options: Options, target: Any) -> Optimizer:
         raise ValueError(f"bounds must be those of the saved search, or left out, got {options.bounds!r}")
     if options.space is not None and _space(options) != optimizer.space:
         raise ValueError(f"space must be that of the saved search, or left out, got {str(options.space)!r}")
+    if options.maxfun is not None:
+        optimizer.extend(maxfun=options.maxfun)
     return optimizer
 
 
@@ -224,7 +224,36 @@ def _bounds(options: Options) -> list[tuple[float, float]]:
     return box
 
 
-def _report(optimizer: Optimizer, target: Any, options: Options) -> None:
+class _Saving:
+    """Saves the search now and then, if there is a `path`; the search goes on where that fails."""
+
+    def __init__(self, optimizer: Optimizer, path: Path | None) -> None:
+        self.optimizer, self.path = optimizer, path
+        self.tried = time.monotonic()
+        self.failed = False  # in the last attempt
+
+    def save_if_due(self) -> None:
+        """Save if the last attempt is some seconds ago; say once that it fails, until it works again."""
+        if self.path is not None and time.monotonic() - self.tried > SAVE_EVERY:
+            before = self.failed
+            if not self.save(quiet=before) and not before:
+                print("the search goes on, and tries again to save", file=sys.stderr)
+
+    def save(self, *, quiet: bool = False) -> bool:
+        """Save now; False if that fails, and say why unless `quiet`."""
+        try:
+            self.optimizer.save(self.path or "")
+            self.failed = False
+        except OSError as error:
+            self.failed = True
+            if not quiet:
+                print(f"cannot save to {self.path}: {reason(error)}", file=sys.stderr)
+        self.tried = time.monotonic()
+        return not self.failed
+
+
+def _report(optimizer: Optimizer, target: Any, options: Options) -> bool:
+    """Print the result and write it to the file; if that fails, print what would be there, and return False."""
     result = optimizer.result
     error = None
     if isinstance(target, Problem) and target.optimum is not None and np.isfinite(result.fun):
@@ -244,17 +273,28 @@ def _report(optimizer: Optimizer, target: Any, options: Options) -> None:
         "strategy_counts": dict(zip(result.strategies, result.strategy_counts.tolist(), strict=True)),
         "non_finite": result.non_finite,
     }
-    if options.out is not None and str(options.out) != "-":
-        write_text(options.out, json.dumps(summary, indent=2) + "\n")
-    elif options.out is not None:
-        print(json.dumps(summary, indent=2))
-        return
+    text = json.dumps(summary, indent=2) + "\n"
+    failed = options.out is not None and str(options.out) != "-" and not _written(options.out, text)
+    if failed or str(options.out) == "-":
+        print(text, end="", flush=True)
+        return not failed
     print(f"f = {result.fun:.10g}" + (f"  (error {error:.3g})" if error is not None else ""))
     if optimizer.space is None:
         print("x = " + np.array2string(result.x, precision=6, threshold=50))
     else:
         print("\n".join(f"{name} = {_shown(value)}" for name, value in result.params.items()))
     print(f"{result.nfev} evaluations, policy {result.policy}. {result.message}")
+    return True
+
+
+def _written(path: Path, text: str) -> bool:
+    """Whether the text could be written; says why not."""
+    try:
+        write_text(path, text)
+    except OSError as error:
+        print(f"deddqn minimize: cannot write {path}: {reason(error)}; the result follows", file=sys.stderr)
+        return False
+    return True
 
 
 def _shown(value: Any) -> str:

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import tyro
 
 from deddqn._utils.optional_imports import need
-from deddqn.experiments.tuning import Tuning, decide, open_study, search, write_json
+from deddqn.experiments.tuning import Tuning, clear_storage_errors, decide, open_study, search, write_json
 from deddqn.policies.adaptive import TUNED, tuned
 
 
@@ -74,7 +74,7 @@ def _run(options: Options, remote: Any) -> int:
         remote=remote,
     )
     path = tuning.out / f"{tuning.method}.json"
-    with tuning.locked():
+    with clear_storage_errors(tuning), tuning.locked():
         study = open_study(tuning)
         _show_search(tuning, study)
         record = decide(tuning, study)

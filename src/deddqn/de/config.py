@@ -45,6 +45,8 @@ class DEConfig:
     n_candidates : candidates per trial, from 1 to 16; policies that pre-screen evaluate one of them.
     crossover_kind : "binomial", or "exponential": the mutant gives a run of neighbouring coordinates.
     dither : every generation adds a number drawn from [0, dither) to the F of the operators.
+    first_population : for runs whose end is not known (`deddqn.de.anytime`): the population begins with this size, does
+        not shrink, and every restart doubles it, up to NP; None is a plan over the budget.
     """
 
     population_size: int = 100
@@ -61,6 +63,7 @@ class DEConfig:
     n_candidates: int = 1
     crossover_kind: str = "binomial"
     dither: float = 0.0
+    first_population: int | None = None
 
     def __post_init__(self) -> None:
         donors = " (a parent and five donors)"
@@ -90,6 +93,13 @@ class DEConfig:
                 raise ValueError(
                     f"final_population must be at most population_size ({self.population_size}), "
                     f"got {self.final_population}"
+                )
+        if self.first_population is not None:
+            check_whole_number("first_population", self.first_population, SMALLEST_POPULATION)
+            if self.first_population > self.population_size or self.final_population is not None:
+                raise ValueError(
+                    f"first_population must be at most population_size ({self.population_size}), without a "
+                    f"final_population ({self.final_population}), got {self.first_population}"
                 )
         if not 0.0 < self.pbest <= 1.0:
             raise ValueError(f"pbest must lie in (0, 1], got {self.pbest}")

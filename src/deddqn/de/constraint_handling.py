@@ -232,7 +232,7 @@ def update_level(address):
     counters, scalars = de_state.counters, de_state.scalars
     if math.isnan(scalars[Scalar.FIRST_LEVEL]):
         begin_constraints(de_state)
-    spent = counters[Counter.EVALUATIONS] / (LEVEL_END * counters[Counter.BUDGET])
+    spent = counters[Counter.EVALUATIONS] / (LEVEL_END * counters[Counter.HORIZON])
     scalars[Scalar.LEVEL] = scalars[Scalar.FIRST_LEVEL] * (1.0 - spent) ** LEVEL_POWER if spent < 1.0 else 0.0
     for i in range(counters[Counter.POPULATION]):  # a first level is higher than the one that they were recorded at
         note_extremes(scalars, de_state.parent_pairs[i])

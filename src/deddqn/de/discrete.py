@@ -213,10 +213,10 @@ def points_left(counters):
 
 
 @kernel
-def enter_population(de_state):
-    """Remember the parents, which are to be evaluated; one that is not new steps on until it is."""
+def enter_population(de_state, first):
+    """Remember the parents from `first` on, which are to be evaluated; one that is not new steps on until it is."""
     stream = de_state.streams[Stream.INIT]
-    for i in range(de_state.counters[Counter.POPULATION]):
+    for i in range(first, de_state.counters[Counter.POPULATION]):
         make_new(de_state, de_state.parents[i], stream)
         remember_point(de_state, de_state.parents[i])
 
@@ -228,4 +228,4 @@ def enter_given_population(address):
     if de_state.visited.size:
         fill(de_state.visited, np.uint64(0))
         de_state.counters[Counter.VISITED] = 0
-        enter_population(de_state)
+        enter_population(de_state, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from deddqn._jit import address_of_record, copy, fill, kernel
+from deddqn.de.anytime import slide_horizon
 from deddqn.de.constraint_handling import call_level
 from deddqn.de.discrete import points_left
 from deddqn.de.population_statistics import describe_parents
@@ -118,6 +119,7 @@ def begin_generation(de_state):
         counters[Counter.ENDED] = End.EXHAUSTED
     elif counters[Counter.EVALUATIONS] >= counters[Counter.BUDGET]:
         counters[Counter.ENDED] = End.BUDGET
+    slide_horizon(counters)
     left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS]
     if de_state.visited.size and counters[Counter.INITIALISED]:
         left = min(left, points_left(counters))

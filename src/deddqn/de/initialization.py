@@ -11,10 +11,16 @@ from deddqn.rng import Stream, integer_below, uniform
 @kernel
 def draw_population(de_state):
     """Fill the parents uniformly in the initialisation range, from the init stream; all integers are equally likely."""
-    for i in range(de_state.counters[Counter.POPULATION]):
+    draw_individuals(de_state, 0)
+
+
+@kernel
+def draw_individuals(de_state, first):
+    """The same for the parents from number `first` on."""
+    for i in range(first, de_state.counters[Counter.POPULATION]):
         draw_point(de_state, de_state.parents[i])
     if de_state.visited.size:
-        enter_population(de_state)
+        enter_population(de_state, first)
 
 
 @kernel

@@ -17,8 +17,10 @@ from deddqn.de.state import Counter, Scalar, archive_room
 
 @kernel
 def scheduled_size(de_state):
-    """NP now: from the first to the final size, linearly over the budget, rounded."""
+    """NP now: from the first to the final size, linearly over the budget, rounded; as it is if the end is not known."""
     counters = de_state.counters
+    if counters[Counter.FIRST_POPULATION]:
+        return counters[Counter.POPULATION]
     first, final = counters[Counter.ALLOCATED], counters[Counter.FINAL_POPULATION]
     spent = counters[Counter.EVALUATIONS] / counters[Counter.BUDGET]
     return np.int64(math.floor(first + (final - first) * spent + 0.5))

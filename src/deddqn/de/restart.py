@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from deddqn._jit import copy, fill, kernel
+from deddqn.de.anytime import restarted_size
 from deddqn.de.cma_state import Model
 from deddqn.de.discrete import points_left
 from deddqn.de.initialization import draw_population
 from deddqn.de.population_statistics import rank_parents
-from deddqn.de.state import Counter, Scalar
+from deddqn.de.state import Counter, Scalar, archive_room
 from deddqn.de.success_history import reset_memory
 from deddqn.de.termination import target_reached
 
@@ -51,12 +52,16 @@ def on_plateaus(de_state):
 
 @kernel
 def restart_if_converged(de_state):
-    """Restart with a new population of the same size, where the population has converged and there is time."""
+    """Restart with a new population, where the population has converged and there is time.
+
+    It has the same size; where the end is not known, twice the size.
+    """
     if not is_time_to_restart(de_state) or target_reached(de_state.scalars) or not has_converged(de_state):
         return
     counters = de_state.counters
     if de_state.best_population_fitness.size:
         keep_best_population(de_state)
+    enlarge_population(de_state, restarted_size(counters))
     draw_population(de_state)
     for i in range(counters[Counter.POPULATION]):
         de_state.fitness[i] = math.inf
@@ -74,12 +79,22 @@ def is_time_to_restart(de_state):
     """Whether the budget leaves more than a new population, and before the reserve as much as this one has lived."""
     counters = de_state.counters
     left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS] - counters[Counter.PENDING]
-    if left <= counters[Counter.POPULATION]:
+    if left <= restarted_size(counters):
         return False
-    if de_state.visited.size and points_left(counters) <= counters[Counter.POPULATION]:
+    if de_state.visited.size and points_left(counters) <= restarted_size(counters):
         return False
     lived = counters[Counter.EVALUATIONS] - counters[Counter.POPULATION_START]
     return de_state.best_population_fitness.size == 0 or left - counters[Counter.FINAL_EVALUATIONS] >= lived
+
+
+@kernel
+def enlarge_population(de_state, size):
+    """Let the population have `size` individuals, as many as now or more, and the archive room accordingly."""
+    counters = de_state.counters
+    if size > counters[Counter.POPULATION]:
+        counters[Counter.POPULATION] = size
+        if counters[Counter.ARCHIVE_ROOM]:
+            counters[Counter.ARCHIVE_ROOM] = archive_room(de_state.scalars[Scalar.ARCHIVE], size)
 
 
 @kernel
@@ -110,7 +125,7 @@ def keep_best_population(de_state):
 def return_to_best_population(de_state):
     """In the reserve let the kept parents be the population again, as many as there are now, if they are better; once.
 
-    There are never fewer, since populations do not grow.
+    There are fewer only if the population grew since, in an extended run: then it gets their size.
     """
     counters = de_state.counters
     if (
@@ -120,6 +135,7 @@ def return_to_best_population(de_state):
         return
     rank_parents(de_state)
     if de_state.best_population_fitness[0] < de_state.fitness[de_state.order[0]]:
+        counters[Counter.POPULATION] = min(counters[Counter.POPULATION], counters[Counter.BEST_POPULATION_SIZE])
         for k in range(counters[Counter.POPULATION]):
             de_state.fitness[k] = de_state.best_population_fitness[k]
             copy(de_state.best_population[k], de_state.parents[k])

@@ -88,6 +88,8 @@ class Counter(IntEnum):
     TICKETS = 42  # points asked for so far: see `tickets`
     FOREIGN = 43  # values told of points that were not asked for
     DECIDING = 44  # 1 + the individual with donors for which nothing is chosen yet; 0: there is none
+    HORIZON = 45  # evaluations that the policy plans for: BUDGET, or less where the end is not known
+    FIRST_POPULATION = 46  # of a run whose end is not known; 0 where it is
 
 
 class Scalar(IntEnum):
@@ -200,6 +202,8 @@ COUNTERS = slots(
     TICKETS=COUNT,
     FOREIGN=COUNT,
     DECIDING=whole(0, "POPULATION"),
+    HORIZON=whole(1, "BUDGET"),
+    FIRST_POPULATION=AS_BEGUN,
 )
 SCALARS = slots(
     Scalar,

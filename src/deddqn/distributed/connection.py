@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 AHEAD = 2  # tasks per core that are under way or wait at a node
 POLL_SECONDS = 2.0  # between questions which nodes there are
+WAIT_SECONDS = 0.5  # for tasks to end, between looks at whether to stop
 PROBE_SECONDS = 120.0  # for a node to say which versions it has
 REACH_SECONDS = 5.0  # for the head to answer
 
@@ -184,15 +185,20 @@ class Cluster:
             raise ClusterError(value)
         return value
 
-    def stream(self, waiting: deque[T], submit: Callable[[T], Any]) -> Iterator[tuple[T, Any]]:
-        """Every task of `waiting` with what it gave, as they come; the caller may add more on the way."""
+    def stream(
+        self, waiting: deque[T], submit: Callable[[T], Any], stopped: Callable[[], bool] = lambda: False
+    ) -> Iterator[tuple[T, Any]]:
+        """Every task of `waiting` with what it gave, as they come; the caller may add more on the way.
+
+        When `stopped` says so, only those that are ready come, and the others are cancelled.
+        """
         running: dict[Any, T] = {}
         try:
             while waiting or running:
                 while waiting and len(running) < AHEAD * max(self.cores, 1):
                     task = waiting.popleft()
                     running[submit(task)] = task
-                for ref in _ready(list(running)):
+                for ref in _ready(list(running), 0.0 if stopped() else WAIT_SECONDS):
                     task = running.pop(ref)
                     try:
                         yield task, self.value(ray.get(ref))
@@ -202,12 +208,14 @@ class Cluster:
                         yield task, Crashed(str(error).splitlines()[0])
                     except exceptions.RayError as error:
                         raise ClusterError(f"the cluster failed: {str(error).splitlines()[0]}") from error
+                if stopped():
+                    return
         finally:
             for ref in running:
                 ray.cancel(ref, force=True)
 
 
-def _ready(refs: list[Any]) -> list[Any]:
-    """Those that are ready, after waiting for the first a while."""
-    first, _ = ray.wait(refs, num_returns=1, timeout=POLL_SECONDS)
+def _ready(refs: list[Any], seconds: float) -> list[Any]:
+    """Those that are ready, after waiting for the first so long."""
+    first, _ = ray.wait(refs, num_returns=1, timeout=seconds)
     return ray.wait(refs, num_returns=len(refs), timeout=0)[0] if first else []

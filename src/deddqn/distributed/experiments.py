@@ -14,7 +14,7 @@ from deddqn.baselines.baseline_registry import LIBRARIES
 from deddqn.distributed.connection import Cluster, ClusterError, Crashed, joined
 from deddqn.distributed.serialization import pack, unpack
 from deddqn.experiments.executors import Task
-from deddqn.experiments.jobs import run_jobs, run_named_jobs
+from deddqn.experiments.jobs import Stopped, run_jobs, run_named_jobs
 from deddqn.experiments.plan import Experiment, Job
 from deddqn.experiments.results import Run, failed
 from deddqn.experiments.tuning import TuningProtocol
@@ -45,13 +45,13 @@ class ClusterExecutor:
         """Nodes and cores at the moment."""
         return self._cluster.describe()
 
-    def results(self, tasks: list[Task]) -> Iterator[list[Run]]:
-        """Rows of finished tasks as they come."""
+    def results(self, tasks: list[Task], stopped: Stopped) -> Iterator[list[Run]]:
+        """Rows of finished tasks as they come; when `stopped` says so, what is under way is given up."""
         for task in tasks:
             self._payload(task.method, f"the method {task.jobs[0].method!r}")
             self._payload(task.problem, f"the problem {task.jobs[0].problem!r}")
         waiting = deque((task, False) for task in tasks)
-        for (task, alone), rows in self._cluster.stream(waiting, lambda each: self._submit(each[0])):
+        for (task, alone), rows in self._cluster.stream(waiting, lambda each: self._submit(each[0]), stopped):
             if not isinstance(rows, Crashed):
                 yield rows
             elif alone:

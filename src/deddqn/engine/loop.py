@@ -37,7 +37,7 @@ def start(run, draw):
     if draw:
         draw_population(de_state)
     elif de_state.visited.size:
-        enter_population(de_state)
+        enter_population(de_state, 0)
     links, counters = core.links, de_state.counters
     if links[Link.RESET]:
         setup = linked(links, Link.SETUP)

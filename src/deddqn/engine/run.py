@@ -25,10 +25,7 @@ class Run:
     """
 
     def __init__(self, spec: RunSpec, population: np.ndarray | None = None) -> None:
-        self.spec = spec
-        self.arena = np.zeros(spec.size)
-        write_run(spec, self.arena)
-        self._open()
+        self.move(spec)
         if population is not None:
             self.de_state.parents[: len(population)] = population
         start(self.address, population is None)
@@ -37,7 +34,14 @@ class Run:
             state = generator.bit_generator.state
             state["state"]["state"] = self.de_state.streams[Stream.POLICY].copy()
             generator.bit_generator.state = state
-            spec.policy.reset(len(spec.portfolio), spec.config.population_size, generator)
+            spec.policy.reset(len(spec.portfolio), len(self.population), generator)
+
+    def move(self, spec: RunSpec) -> None:
+        """Take memory for a run of `spec` that has not begun (see `deddqn.engine.extension` for one that has)."""
+        self.spec = spec
+        self.arena = np.zeros(spec.size)
+        write_run(spec, self.arena)
+        self._open()
 
     def _open(self) -> None:
         self.address = self.arena.ctypes.data

@@ -18,7 +18,7 @@ from deddqn.de.operators import OPERATOR_SIGNATURE, operator_kernel
 from deddqn.de.portfolio import ADAPTS, PAPER, Portfolio
 from deddqn.de.prescreening import CANDIDATES_SIGNATURE, make_candidates
 from deddqn.de.selection import SELECTION_SIGNATURE, collect_cma_samples, select_paper, selection_kernel
-from deddqn.de.state import DE_STATE, Counter, Scalar, de_state_sizes
+from deddqn.de.state import DE_STATE, Counter, Scalar, archive_room, de_state_sizes
 from deddqn.engine.run_memory import EPISODE, OFFSETS, Link
 from deddqn.features.buffers import OBSERVER, Tally, observer_sizes
 from deddqn.features.recording import (
@@ -235,19 +235,22 @@ def _link_array(links: np.ndarray, link: Link, array: np.ndarray) -> None:
 def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     problem, config, counters = spec.problem, spec.config, de_state.counters
     counters[Counter.DIMENSION] = problem.dimension
-    counters[Counter.ALLOCATED] = counters[Counter.POPULATION] = config.population_size
+    first = config.first_population or config.population_size
+    counters[Counter.ALLOCATED], counters[Counter.POPULATION] = config.population_size, first
     counters[Counter.N_OPS] = len(spec.portfolio)
-    counters[Counter.BUDGET] = config.budget
-    counters[Counter.GENERATION_SIZE] = min(config.population_size, config.budget)
+    counters[Counter.BUDGET] = counters[Counter.HORIZON] = config.budget
+    counters[Counter.GENERATION_SIZE] = min(first, config.budget)
     counters[Counter.DEFERRED] = config.updating == "deferred"
     counters[Counter.IMMEDIATE] = config.updating == "immediate"
     counters[Counter.EXPONENTIAL] = config.crossover_kind == "exponential"
     counters[Counter.ASYNCHRONOUS] = spec.asynchronous
     counters[Counter.REPAIR] = REPAIRS.index(config.repair)
     counters[Counter.NOISY] = problem.noisy
-    counters[Counter.FINAL_POPULATION] = config.final_population or config.population_size
+    counters[Counter.FIRST_POPULATION] = config.first_population or 0
+    counters[Counter.FINAL_POPULATION] = config.final_population or first
     counters[Counter.FINAL_EVALUATIONS] = math.floor(config.restart_final_fraction * config.budget + 0.5)
-    counters[Counter.ARCHIVE_ROOM] = len(de_state.parents) - config.population_size
+    if len(de_state.parents) > config.population_size:
+        counters[Counter.ARCHIVE_ROOM] = archive_room(config.archive, first)
     de_state.streams[:] = streams_at(spec.seed, problem.seed_name, problem.dimension, spec.repeat)
     de_state.lower[:], de_state.upper[:] = problem.lower, problem.upper
     low, high = outer_bounds(problem.lower, problem.upper, problem.integrality)

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from deddqn._utils.atomic import replacing
+from deddqn._utils.disk_errors import clear_errors
 from deddqn.experiments.results import LISTS
 from deddqn.experiments.store import Store, StoreError
 
@@ -22,11 +23,8 @@ def write_csv(
     frame, notices = _stored(folder)
     shown = trajectory_frame(frame) if trajectories else frame.drop(columns=list(LISTS))
     target = Path(out)
-    try:
-        with replacing(target) as temporary:
-            shown.to_csv(temporary, index=False)
-    except OSError as error:
-        raise StoreError(f"cannot write {target}: {error.strerror or error}") from error
+    with clear_errors(f"write {target}", StoreError), replacing(target) as temporary:
+        shown.to_csv(temporary, index=False)
     return len(shown), notices
 
 

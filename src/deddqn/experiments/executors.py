@@ -5,21 +5,24 @@ A worker process that dies (killed, crashed) fails only its own jobs; a driver t
 
 from __future__ import annotations
 
+import queue
 import threading
+import time
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from deddqn._utils.validation import check_whole_number
 from deddqn.experiments.evaluation_logs import Recorder
-from deddqn.experiments.jobs import run_jobs
+from deddqn.experiments.jobs import Stopped, run_jobs
 from deddqn.experiments.plan import Job
 from deddqn.experiments.results import Run, failed
 from deddqn.experiments.worker_process import WorkerDied, WorkerProcess
 
 AHEAD = 2  # tasks per worker that wait ready
+POLL = 0.1  # seconds between looks at whether to stop
+PATIENCE = 1.0  # seconds that threads have to stop; one that is inside of a user's function may not see that it should
 
 
 @dataclass(frozen=True)
@@ -43,34 +46,69 @@ class Executor(Protocol):
     def resources(self) -> str:
         """Nodes and cores in words; empty on this machine."""
 
-    def results(self, tasks: list[Task]) -> Iterator[list[Run]]:
-        """Rows of finished tasks as they come."""
+    def results(self, tasks: list[Task], stopped: Stopped) -> Iterator[list[Run]]:
+        """Rows of finished tasks as they come; when `stopped` says so, what is under way is given up."""
 
 
 class WorkerPool:
-    """A fixed number of tasks at a time."""
+    """A fixed number of tasks at a time.
+
+    Its threads are daemons: the process need not wait for a function of the user that takes long.
+    """
 
     def __init__(self, number: int) -> None:
-        self._threads = ThreadPoolExecutor(number, thread_name_prefix="deddqn-worker")
-        self._local = threading.local()
+        self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[list[Run] | BaseException] = queue.SimpleQueue()
         self._python = threading.Lock()  # a function in Python has the interpreter to itself anyway
-        self._processes: list[WorkerProcess] = []
+        self._stopping = threading.Event()
+        self._processes: dict[int, WorkerProcess] = {}  # by thread
+        names = (f"deddqn-worker-{k}" for k in range(number))
+        self._threads = [threading.Thread(target=self._work, name=name, daemon=True) for name in names]
+        for thread in self._threads:
+            thread.start()
 
-    def submit(self, task: Task) -> Future[list[Run]]:
+    def submit(self, task: Task) -> None:
         """Run a task when there is room."""
-        return self._threads.submit(self._run, task)
+        self._tasks.put(task)
 
-    def close(self) -> None:
-        """Finish what is running, drop what is waiting."""
-        self._threads.shutdown(wait=True, cancel_futures=True)
-        for process in self._processes:
-            process.close()
+    def answer(self, timeout: float) -> list[Run] | None:
+        """The rows of a task that has finished, or what it raised; None if there is none within `timeout` seconds."""
+        try:
+            found = self._answers.get(timeout=timeout)
+        except queue.Empty:
+            return None
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+    def stop(self) -> list[list[Run]]:
+        """Give up what is under way, end threads and processes; the rows of tasks that have finished all the same."""
+        self._stopping.set()
+        for _ in self._threads:
+            self._tasks.put(None)
+        deadline = time.monotonic() + PATIENCE
+        while (alive := [thread for thread in self._threads if thread.is_alive()]) and time.monotonic() < deadline:
+            for process in list(self._processes.values()):
+                process.kill()
+            alive[0].join(POLL)
+        for thread in self._threads:
+            if not thread.is_alive() and (idle := self._processes.pop(thread.ident or 0, None)) is not None:
+                idle.close()
+        found = [self._answers.get() for _ in range(self._answers.qsize())]
+        return [rows for rows in found if isinstance(rows, list)]  # the others are errors of what was given up
+
+    def _work(self) -> None:
+        while (task := self._tasks.get()) is not None and not self._stopping.is_set():
+            try:
+                self._answers.put(self._run(task))
+            except BaseException as error:
+                self._answers.put(error)
 
     def _run(self, task: Task) -> list[Run]:
         if not task.in_process:
             alone = task.recorder is not None or task.problem.objective.python is not None
             with self._python if alone else nullcontext():
-                return run_jobs(task.method, task.problem, task.jobs, task.recorder)
+                return run_jobs(task.method, task.problem, task.jobs, task.recorder, self._stopping.is_set)
         try:
             return self._send(task, task.jobs)
         except WorkerDied:
@@ -85,13 +123,17 @@ class WorkerPool:
 
     def _send(self, task: Task, jobs: list[Job]) -> list[Run]:
         """Send jobs to the worker process of this thread; a dead one is replaced at the next call."""
-        if getattr(self._local, "process", None) is None:
-            self._local.process = WorkerProcess()
-            self._processes.append(self._local.process)
+        thread = threading.get_ident()
+        if self._stopping.is_set():
+            raise KeyboardInterrupt
+        if thread not in self._processes:
+            self._processes[thread] = WorkerProcess()
         try:
-            rows: list[Run] = self._local.process.run(task.method, task.problem, jobs, task.recorder)
+            rows: list[Run] = self._processes[thread].run(task.method, task.problem, jobs, task.recorder)
         except WorkerDied:
-            self._local.process = None
+            del self._processes[thread]
+            if self._stopping.is_set():
+                raise KeyboardInterrupt from None
             raise
         return rows
 
@@ -105,20 +147,20 @@ class LocalExecutor:
         check_whole_number("workers", workers, 1)
         self.workers = workers
 
-    def results(self, tasks: list[Task]) -> Iterator[list[Run]]:
+    def results(self, tasks: list[Task], stopped: Stopped) -> Iterator[list[Run]]:
         """Rows of finished tasks as they come; few tasks wait, so that little is lost or held."""
-        pool, waiting = WorkerPool(self.workers), iter(tasks)
-        running: set[Future[list[Run]]] = set()
+        pool, waiting, running = WorkerPool(self.workers), iter(tasks), 0
         try:
-            while True:
-                for task in waiting:
-                    running.add(pool.submit(task))
-                    if len(running) >= AHEAD * self.workers:
-                        break
-                if not running:
-                    return
-                finished, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    yield future.result()
-        finally:
-            pool.close()
+            while not stopped():
+                while running < AHEAD * self.workers and (task := next(waiting, None)) is not None:
+                    pool.submit(task)
+                    running += 1
+                if running == 0:
+                    break
+                if (rows := pool.answer(POLL)) is not None:
+                    running -= 1
+                    yield rows
+        except BaseException:
+            pool.stop()
+            raise
+        yield from pool.stop()

@@ -6,6 +6,7 @@ import math
 import time
 import traceback
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -29,27 +30,40 @@ WARM_UP = 8  # evaluations that load the compiled code before the clock starts
 NOT_DE = ("fingerprint", "seed")
 
 
-def run_jobs(method: Any, problem: Problem, jobs: list[Job], recorder: Recorder | None = None) -> list[Run]:
-    """The rows of jobs of one method on one problem; a job that raises becomes a row with its traceback."""
+Stopped = Callable[[], bool]
+
+
+def never() -> bool:
+    """Runs go to their end."""
+    return False
+
+
+def run_jobs(
+    method: Any, problem: Problem, jobs: list[Job], recorder: Recorder | None = None, stopped: Stopped = never
+) -> list[Run]:
+    """The rows of jobs of one method on one problem; a job that raises becomes a row with its traceback.
+
+    Once `stopped` says so, the jobs end with KeyboardInterrupt, at the next evaluation or generation.
+    """
     if isinstance(method, CompiledPolicy):
         with suppress(Exception):  # what is wrong shows in the jobs
             VectorizedRuns(specs_of(method, problem, jobs[:1]), threads=1).advance(WARM_UP)
     if recorder is not None:
-        return [_logged(method, problem, job, recorder) for job in jobs]
-    return _run_jobs(method, problem, jobs)
+        return [_logged(method, problem, job, recorder, stopped) for job in jobs]
+    return _run_jobs(method, problem, jobs, stopped)
 
 
-def _run_jobs(method: Any, problem: Problem, jobs: list[Job]) -> list[Run]:
+def _run_jobs(method: Any, problem: Problem, jobs: list[Job], stopped: Stopped) -> list[Run]:
     if isinstance(method, CompiledPolicy):
-        return _run_isolated(method, problem, jobs)
-    return [_guarded(method, problem, job) for job in jobs]
+        return _run_isolated(method, problem, jobs, stopped)
+    return [_guarded(method, problem, job, stopped) for job in jobs]
 
 
-def _logged(method: Any, problem: Problem, job: Job, recorder: Recorder) -> Run:
+def _logged(method: Any, problem: Problem, job: Job, recorder: Recorder, stopped: Stopped) -> Run:
     """One job, logged; a log that cannot be written fails it."""
     try:
         with recorder.recorded(problem, job) as recorded:
-            return _run_jobs(method, recorded, [job])[0]
+            return _run_jobs(method, recorded, [job], stopped)[0]
     except Exception as error:
         return failed(job, _reason(error), traceback.format_exc())
 
@@ -71,14 +85,14 @@ _WARM: set[str] = set()
 """Methods whose libraries are imported in this process: that time belongs to no run."""
 
 
-def _run_isolated(policy: CompiledPolicy, problem: Problem, jobs: list[Job]) -> list[Run]:
+def _run_isolated(policy: CompiledPolicy, problem: Problem, jobs: list[Job], stopped: Stopped) -> list[Run]:
     """All jobs together; if that raises, one by one, so that only those fail that have to."""
     try:
-        return run_vectorized(policy, problem, jobs)
+        return run_vectorized(policy, problem, jobs, stopped)
     except Exception as error:
         if len(jobs) == 1:
             return [failed(jobs[0], _reason(error), traceback.format_exc())]
-        return [row for job in jobs for row in _run_isolated(policy, problem, [job])]
+        return [row for job in jobs for row in _run_isolated(policy, problem, [job], stopped)]
 
 
 def specs_of(policy: CompiledPolicy, problem: Problem, jobs: list[Job]) -> list[RunSpec]:
@@ -95,7 +109,7 @@ def specs_of(policy: CompiledPolicy, problem: Problem, jobs: list[Job]) -> list[
     return specs
 
 
-def run_vectorized(policy: CompiledPolicy, problem: Problem, jobs: list[Job]) -> list[Run]:
+def run_vectorized(policy: CompiledPolicy, problem: Problem, jobs: list[Job], stopped: Stopped = never) -> list[Run]:
     """Jobs of one policy on one problem, vectorized in one thread.
 
     The runs pause at the checkpoints of the trajectory and at the ends of generations. CPU time is that of all
@@ -105,7 +119,7 @@ def run_vectorized(policy: CompiledPolicy, problem: Problem, jobs: list[Job]) ->
     started = time.thread_time()
     runs = VectorizedRuns(specs, threads=1)
     trajectories = _Trajectories(runs, jobs[0].budget, specs[0].config.population_size)
-    trajectories.record()
+    trajectories.record(stopped)
     per_evaluation = (time.thread_time() - started) / max(int(runs.evaluations.sum()), 1)
     return [trajectories.row(k, job, problem, per_evaluation) for k, job in enumerate(jobs)]
 
@@ -120,10 +134,12 @@ class _Trajectories:
         self.best = np.empty((len(runs), self.checkpoints.size))
         self.applied = np.zeros((len(runs), self.ends.size, len(runs.specs[0].portfolio)), dtype=np.int64)
 
-    def record(self) -> None:
-        """Advance to the end; stops are the union of checkpoints and generation ends."""
+    def record(self, stopped: Stopped) -> None:
+        """Advance to the end; pauses are the union of checkpoints and generation ends."""
         column, generation = 0, 0
         for stop in np.union1d(self.checkpoints, self.ends):
+            if stopped():
+                raise KeyboardInterrupt
             self.runs.advance(int(stop))
             if column < self.checkpoints.size and self.checkpoints[column] == stop:
                 self.best[:, column] = self.runs.best_values
@@ -174,17 +190,17 @@ def run_generator(seed: int, problem: Problem, repeat: int, use: Stream = Stream
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key)))
 
 
-def _guarded(method: Any, problem: Problem, job: Job) -> Run:
+def _guarded(method: Any, problem: Problem, job: Job, stopped: Stopped) -> Run:
     try:
-        return run_method(method, problem, job)
+        return run_method(method, problem, job, stopped)
     except Exception as error:
         return failed(job, _reason(error), traceback.format_exc())
 
 
-def run_method(method: Any, problem: Problem, job: Job) -> Run:
+def run_method(method: Any, problem: Problem, job: Job, stopped: Stopped = never) -> Run:
     """One run of a method; what it reports is checked against what it evaluated."""
     seed = int(dict(job.settings).get("seed", 0))
-    monitored = MonitoredProblem(problem, job.budget)
+    monitored = MonitoredProblem(problem, job.budget, stopped)
     if problem.noisy:
         monitored.seed_noise(int(run_generator(seed, problem, job.repeat, Stream.NOISE).integers(2**63)))
     started = time.thread_time()

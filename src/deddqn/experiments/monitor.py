@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,18 @@ from deddqn.problems import Problem
 class MonitoredProblem(Problem):
     """Counts evaluations and non-finite values, and keeps the best value within the budget and the box."""
 
-    def __init__(self, problem: Problem, budget: int) -> None:
+    def __init__(self, problem: Problem, budget: int, stopped: Callable[[], bool] = lambda: False) -> None:
         self.__dict__.update(problem.with_objective(problem.objective).__dict__)  # threads must not share scratch
         self.budget = budget
+        self._stopped = stopped
         self.evaluations = 0
         self.non_finite = 0
         self.best_seen = math.inf
 
     def __call__(self, x: np.ndarray | Sequence[float]) -> Any:
-        """As the problem itself."""
+        """As the problem itself; KeyboardInterrupt once the run is to stop."""
+        if self._stopped():
+            raise KeyboardInterrupt
         values = super().__call__(x)
         if isinstance(values, float):
             self._note(x, values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from deddqn._utils.optional_imports import need
+from deddqn._utils.signals import stopped_by_signals
 from deddqn.experiments.evaluation_logs import EvaluationLogs, LogFormat, Recorder
 from deddqn.experiments.executors import Executor, LocalExecutor, Task
 from deddqn.experiments.methods import MethodSpec, is_picklable, problems_of
@@ -96,11 +98,15 @@ def run_experiment(
         summary = ExperimentSummary(planned=len(jobs), skipped=len(jobs) - len(todo), notices=notices)
         summary.resources = executor.resources
         on_rows = on_start(summary, sum(job.budget for job in todo))
-        for rows in executor.results(list(tasks_of(experiment, todo, evaluation_logs.recorder))):
-            evaluation_logs.append(rows)
-            store.append(rows)
-            summary.add(rows, executor.resources)
-            on_rows(rows)
+        tasks, interrupted = list(tasks_of(experiment, todo, evaluation_logs.recorder)), threading.Event()
+        with stopped_by_signals(interrupted.set):
+            for rows in executor.results(tasks, interrupted.is_set):
+                evaluation_logs.append(rows)
+                store.append(rows)
+                summary.add(rows, executor.resources)
+                on_rows(rows)
+        if interrupted.is_set():
+            raise KeyboardInterrupt
         if evaluation_logs.formats:
             finished = store.done(retry_failed=True)
             summary.logs = evaluation_logs.join(job for job in plan.jobs if job.key in finished)

@@ -6,10 +6,9 @@ file that cannot be read is named and set aside, and its jobs count as not done.
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deddqn._utils.atomic import remove_leftovers, write_bytes
+from deddqn._utils.disk_errors import clear_errors
 from deddqn._utils.lock import FolderInUse, FolderLock
 from deddqn._utils.reading import read_limited, refusing
 from deddqn.experiments.plan import Plan
@@ -113,19 +113,9 @@ class Store:
         with self.clear_errors("write"):
             write_bytes(path, content)
 
-    @contextmanager
-    def clear_errors(self, verb: str) -> Iterator[None]:
+    def clear_errors(self, verb: str) -> AbstractContextManager[None]:
         """Turn what the operating system says into advice."""
-        try:
-            yield
-        except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                advice = "the disk is full; what was stored before is intact: free some space and run the command again"
-            elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-                advice = "no permission to write there; choose another folder with --out"
-            else:
-                advice = error.strerror or str(error)
-            raise StoreError(f"cannot {verb} in {self.folder}: {advice}") from error
+        return clear_errors(f"{verb} in {self.folder}", StoreError)
 
     def read(self, *, set_aside: bool = False) -> pd.DataFrame:
         """All stored runs, one row per job: the last one that did not fail, else the last.

@@ -4,13 +4,15 @@ A trial is scored on the repeats 0, 1, .. by its rank score (`deddqn.evaluation`
 adaptive policies with their published defaults; higher is better, and the study maximises it. The best few trials and
 the defaults then run on fresh repeats, where luck of the first ones does not help, and the best of them is kept. Its
 score and that of the defaults are measured once more on repeats that nothing was chosen on. The study lies in an SQLite
-file: an interrupted tuning resumes where it stopped.
+file that holds finished trials only. A tuning that was interrupted replays them, so that the sampler is where it was,
+and ends with the values of one that was not.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,7 +20,8 @@ from typing import Any, Protocol
 import numpy as np
 
 import deddqn
-from deddqn._utils.atomic import write_text
+from deddqn._utils.atomic import remove_leftovers, write_text
+from deddqn._utils.disk_errors import CannotWriteError, clear_errors
 from deddqn._utils.lock import FolderLock
 from deddqn._utils.optional_imports import need
 from deddqn._utils.validation import check_whole_number, unknown_name
@@ -158,17 +161,37 @@ class Tuning:
         )
 
     def locked(self) -> FolderLock:
-        """Sole use of this method's study in the folder, which is made."""
+        """Sole use of this method's study in the folder, which is made; what a killed tuning left behind is deleted."""
         self.out.mkdir(parents=True, exist_ok=True)
-        return FolderLock(self.out, f".{self.method}.lock")
+        lock = FolderLock(self.out, f".{self.method}.lock")
+        remove_leftovers(self.out, f"{self.method}.json")
+        return lock
 
     def fresh(self, first: int) -> TuningProtocol:
         """Runs that no trial has seen."""
         return replace(self.protocol, runs=FINAL_FACTOR * self.runs, first=first)
 
 
+@contextmanager
+def clear_storage_errors(tuning: Tuning) -> Iterator[None]:
+    """Turn what a disk or the database in the body says into one line of advice."""
+    optuna = need("optuna", "tuning", "baselines")
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        with clear_errors(f"write in {tuning.out}"):
+            yield
+    except (SQLAlchemyError, optuna.exceptions.StorageInternalError) as error:
+        reason = str(getattr(error.__cause__ or error, "orig", error)).splitlines()[0]
+        advice = "what was stored before is intact: free some space or mend the folder, and run the command again"
+        raise CannotWriteError(f"cannot write in {tuning.out}: {reason}; {advice}") from error
+
+
 def open_study(tuning: Tuning) -> Any:
-    """The study of a tuning, with what was done before; ValueError if that was done with other settings."""
+    """The study of a tuning, with what was done before; ValueError if that was done with other settings.
+
+    For the holder of the tuning's lock.
+    """
     optuna = need("optuna", "tuning", "baselines")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     tuning.out.mkdir(parents=True, exist_ok=True)
@@ -181,7 +204,6 @@ def open_study(tuning: Tuning) -> Any:
     before = study.user_attrs.get("settings")
     if before is None:
         study.set_user_attr("settings", tuning.settings)
-        study.enqueue_trial(default_parameters(tuning.method))
     elif before != tuning.settings:
         changed = [
             f"{key} {before.get(key)} -> {value}" for key, value in tuning.settings.items() if before.get(key) != value
@@ -189,7 +211,8 @@ def open_study(tuning: Tuning) -> Any:
         raise ValueError(
             f"out must be a new folder for other settings, {tuning.out} holds a study with: {', '.join(changed)}"
         )
-    study.sampler = optuna.samplers.TPESampler(seed=tuning.seed + len(study.trials), multivariate=True)
+    for trial in study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.RUNNING,)):  # of earlier versions
+        study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
     return study
 
 
@@ -204,17 +227,46 @@ def _suggest(trial: Any, key: str, where: Range) -> float | int:
     return float(trial.suggest_float(key, where.low, where.high, log=where.log))
 
 
+class _Sampler:
+    """Where the next trial is: a study in memory that has seen the finished trials of the stored one in order."""
+
+    def __init__(self, tuning: Tuning, stored: Sequence[Any]) -> None:
+        optuna = need("optuna", "tuning", "baselines")
+        sampler = optuna.samplers.TPESampler(seed=tuning.seed + 1, multivariate=True)
+        self._study = optuna.create_study(sampler=sampler, direction="maximize")
+        self._study.enqueue_trial(default_parameters(tuning.method))
+        self._space = SPACES[tuning.method]
+        for trial in stored:
+            asked, parameters = self.ask()
+            if parameters == trial.params:
+                self._study.tell(asked, trial.value)
+            else:  # of another version of the sampler, or added by hand
+                self._study.tell(asked, state=optuna.trial.TrialState.FAIL)
+                self._study.add_trial(trial)
+
+    def ask(self) -> tuple[Any, dict[str, Any]]:
+        """The next trial and its parameters."""
+        trial = self._study.ask()
+        return trial, {key: _suggest(trial, key, where) for key, where in self._space.items()}
+
+    def tell(self, trial: Any, value: float) -> Any:
+        """Enter the score of a trial; return it as it is stored."""
+        return self._study.tell(trial, value)
+
+
 def search(tuning: Tuning, study: Any) -> Iterator[tuple[str, float]]:
     """Make the trials that are missing; yield what was done and the best score so far."""
-    space, make = SPACES[tuning.method], ADAPTIVE[tuning.method]
-    if len(finished(study)) >= tuning.trials:
+    make = ADAPTIVE[tuning.method]
+    done = sorted(finished(study), key=lambda trial: trial.number)
+    if len(done) >= tuning.trials:
         return
+    sampler = _Sampler(tuning, done)
     references = tuning.protocol.reference_errors()
-    while len(done := finished(study)) < tuning.trials:
-        trial = study.ask()
-        parameters = {key: _suggest(trial, key, where) for key, where in space.items()}
-        study.tell(trial, rank_score(tuning.protocol.errors(make(**parameters)), references))
-        yield f"trial {len(done) + 1} of {tuning.trials}", study.best_value
+    for number in range(len(done) + 1, tuning.trials + 1):
+        trial, parameters = sampler.ask()
+        score = rank_score(tuning.protocol.errors(make(**parameters)), references)
+        study.add_trial(sampler.tell(trial, score))
+        yield f"trial {number} of {tuning.trials}", study.best_value
 
 
 def _rounded(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -47,8 +47,12 @@ class WorkerProcess:
             raise WorkerDied(f"the worker process ended with status {self._process.returncode}") from error
         return rows
 
+    def kill(self) -> None:
+        """End the process now; who waits for its answer learns that there is none."""
+        self._process.kill()
+
     def close(self) -> None:
-        """End the process."""
+        """End the process, which has nothing to do."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None and not pipe.closed:
                 try:

@@ -64,8 +64,8 @@ def record_decisions(arenas, turn, read, decisions, times, inputs, made):
             i = counters[Counter.TOLD]
             decisions[n, k, CHOICE] = de_state.choices[i]
             decisions[n, k, GENERATION] = counters[Counter.GENERATION]
-            times[n, k, PROGRESS] = counters[Counter.EVALUATIONS] / counters[Counter.BUDGET]
-            times[n, k, STAGNATION] = counters[Counter.STAGNATION] / counters[Counter.BUDGET]
+            times[n, k, PROGRESS] = counters[Counter.EVALUATIONS] / counters[Counter.HORIZON]
+            times[n, k, STAGNATION] = counters[Counter.STAGNATION] / counters[Counter.HORIZON]
             arguments = (core.memory, observer.features, counters[Counter.N_OPS], i, inputs[n, k])
             decisions[n, k, USED] = call_reader(read, arguments)
             evaluate_proposed(run)

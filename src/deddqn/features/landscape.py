@@ -82,10 +82,10 @@ def _write_population(de_state, observer, half_range):
         features[MEAN_FITNESS] = max(relative_difference(scalars[Scalar.MEAN], best, half_range), 0.0)
         if half_range > 0.0:
             features[DEVIATION] = min(scalars[Scalar.DEVIATION] / half_range, 1.0)
-    budget = counters[Counter.BUDGET]
-    features[BUDGET] = (budget - counters[Counter.EVALUATIONS]) / budget
+    horizon = counters[Counter.HORIZON]
+    features[BUDGET] = (horizon - counters[Counter.EVALUATIONS]) / horizon
     features[DIMENSION] = min(counters[Counter.DIMENSION] / observer.tallies[Tally.MAX_DIMENSION], 1.0)
-    features[STAGNATION] = min(counters[Counter.STAGNATION] / budget, 1.0)
+    features[STAGNATION] = min(counters[Counter.STAGNATION] / horizon, 1.0)
 
 
 @kernel

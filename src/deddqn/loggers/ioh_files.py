@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from deddqn._utils.atomic import write_text
 from deddqn._utils.names import folder_names
 from deddqn.loggers.problem_id import ProblemId, parse_problem_id
 
@@ -91,7 +92,7 @@ def _write_function(target: Path, method: str, runs: list[LoggedRun]) -> None:
     for dimension in sorted({run.problem_id.dimension for run in runs}):
         path = f"{data}/IOHprofiler_f{problem_id.function}_DIM{dimension}.dat"
         members = [run for run in runs if run.problem_id.dimension == dimension]
-        (target / path).write_text("".join(_data(run) for run in members))
+        write_text(target / path, "".join(_data(run) for run in members))
         scenarios.append({"dimension": dimension, "path": path, "runs": [_run_entry(run) for run in members]})
     index = {
         "version": FORMAT_VERSION,
@@ -104,8 +105,8 @@ def _write_function(target: Path, method: str, runs: list[LoggedRun]) -> None:
         "attributes": ["evaluations", "raw_y"],
         "scenarios": scenarios,
     }
-    (target / f"IOHprofiler_f{problem_id.function}_{problem_id.title}.json").write_text(
-        json.dumps(index, indent=1) + "\n"
+    write_text(
+        target / f"IOHprofiler_f{problem_id.function}_{problem_id.title}.json", json.dumps(index, indent=1) + "\n"
     )
 
 

@@ -203,8 +203,14 @@ def population_of(size: Any, init: Any, policy: Policy, evaluations: int, final:
         return own.population_size
     if final is None:
         final = own.final_population
-    least = 2 * whole_number("final_population", final, SMALLEST_POPULATION)
-    return min(own.population_size, max(evaluations // SHORTEST_SEARCH, least))
+    return scheduled_population(
+        own.population_size, whole_number("final_population", final, SMALLEST_POPULATION), evaluations
+    )
+
+
+def scheduled_population(largest: int, final: int, evaluations: int) -> int:
+    """NP at the start of a search in which it shrinks to `final`: smaller than `largest` where there is little time."""
+    return min(largest, max(evaluations // SHORTEST_SEARCH, 2 * final))
 
 
 def asynchronous_candidates(policy: Policy) -> int:

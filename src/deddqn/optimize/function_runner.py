@@ -19,6 +19,8 @@ from deddqn.optimize.parallel import Evaluator, is_parallel
 from deddqn.problems.constraints import ConstrainedFunction
 from deddqn.problems.problem import Problem
 
+SHORTEST_TIME = 1e-6  # seconds that evaluations are taken to last at least
+
 
 class Drive:
     """One call of ``Optimizer.optimize``.
@@ -43,6 +45,7 @@ class Drive:
         self.run = run
         self.maxtime = maxtime
         self.deadline: float | None = None  # of the monotonic clock
+        self._before = run.evaluations
         parallel = is_parallel(flag("vectorized", vectorized), workers)
         if parallel:
             _check_updating(run.spec.config.updating, vectorized, workers)
@@ -94,6 +97,13 @@ class Drive:
     def alone(self) -> bool:
         """Whether the function is called in this process, one point after the other."""
         return self._evaluator is None
+
+    def affordable(self) -> int:
+        """Evaluations in all that are made at the deadline, at the mean cost of those of this call."""
+        assert self.deadline is not None and self.maxtime is not None
+        left = self.deadline - time.monotonic()
+        new = max(1, self.run.evaluations - self._before)
+        return self.run.evaluations + max(0, int(left / max(self.maxtime - left, SHORTEST_TIME) * new))
 
     def _late(self) -> bool:
         return self.deadline is not None and time.monotonic() >= self.deadline

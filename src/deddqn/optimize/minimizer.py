@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deddqn._utils.validation import suggests_keywords
-from deddqn.optimize.arguments import choose_policy, flag, population_of, split_bounds, whole_number
+from deddqn.optimize.arguments import choose_policy, flag, number, population_of, split_bounds, whole_number
 from deddqn.optimize.constrained_polish import ConstrainedPolish
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints_of, problem_of
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.parallel import is_parallel
-from deddqn.optimize.polish import Polish, polishing_bounds, polishing_share
+from deddqn.optimize.planning import MOST_UNPLANNED
+from deddqn.optimize.polish import SEARCH_SHARE, Polish, polishing_bounds, polishing_limits, polishing_share
 from deddqn.optimize.space import Space
 from deddqn.optimize.space_search import encoded_arguments, of_point
 from deddqn.policies.policy import Policy
@@ -35,7 +37,7 @@ def minimize(
     args: tuple[Any, ...] = (),
     policy: str | os.PathLike[str] | Policy | None = None,
     portfolio: Any = None,
-    maxfun: int = 10_000,
+    maxfun: int | None = None,
     maxiter: int | None = None,
     maxtime: float | None = None,
     ftarget: float | None = None,
@@ -78,7 +80,9 @@ def minimize(
         the methods of `deddqn.policies.Policy`. The best shipped policy by default.
     portfolio : the operators to choose from: strategy names, (strategy, F, CR), or (strategy, F, CR, adapts); or
         "paper" or "extended". The policy's own by default.
-    maxfun : the most evaluations, exactly respected; the initial population counts.
+    maxfun : the most evaluations, exactly respected; the initial population counts. The search plans with it. 10,000 by
+        default; with a `callback`, which may stop the search at any moment, their schedule is one for an unknown end,
+        and with `maxtime` there is no other limit, and the search plans by the measured cost of an evaluation.
     maxiter : the most generations.
     maxtime : seconds after which no further evaluation begins (with vectorized or a map-like: no generation);
         compiling the loop, once per installation, does not count.
@@ -108,8 +112,8 @@ def minimize(
     callback : ``callback(xk, convergence=...)`` or ``callback(intermediate_result)`` after every generation; stops
         the search by returning True or raising StopIteration.
     history : keep evaluations, best, mean and strategy counts of every generation in ``result.history``.
-    polish : improve the result with scipy's L-BFGS-B, or SLSQP with constraints; a tenth of `maxfun` is kept for it.
-        By default only with constraints, where it gains most.
+    polish : improve the result with scipy's L-BFGS-B, or SLSQP with constraints; a tenth of `maxfun`, else of
+        `maxtime`, is kept for it. By default only with constraints, where it gains most.
     disp : print a line per generation; Ctrl-C then returns the best so far instead of raising.
     constraints : scipy's ``LinearConstraint``, ``NonlinearConstraint`` and ``Bounds``, or `ReturnedConstraint` where
         `fun` returns ``(value, constraint values)``; one or a sequence. Vectorised constraints as in scipy.
@@ -139,14 +143,17 @@ def minimize(
         by_name = " (a problem by its name: deddqn.problems.get(name))" if isinstance(fun, str) else ""
         raise ValueError(f"fun must be callable or a Problem{by_name}, got {fun!r}")
     vectorized, disp = flag("vectorized", vectorized), flag("disp", disp)
-    evaluations = whole_number("maxfun", maxfun, 1)
+    evaluations = None if maxfun is None else whole_number("maxfun", maxfun, 1)
+    if maxfun is None and maxtime is None and callback is None:
+        evaluations = MOST_UNPLANNED
+    total = evaluations
     given = {"bounds": box, "integrality": integrality, "constraints": constraints, "x0": x0, "init": init}
     encoded = encoded_arguments(space, given)
     limited = _constraints(encoded["constraints"], constraint_tolerance, encoded["bounds"], vectorized)
     polish = limited is not None if polish is None else flag("polish", polish)
     if polish and problem_of(encoded["bounds"], None, 0.0, encoded["integrality"])[0].integrality.all():
         polish = False  # integers have no slope
-    if polish:
+    if polish and evaluations is not None:
         chosen, _ = choose_policy(policy, portfolio, scale, crossover)
         size = population_of(population_size, init, chosen, evaluations, final_population)
         evaluations -= polishing_share(evaluations, size)
@@ -186,13 +193,19 @@ def minimize(
         vectorized=vectorized,
         workers=workers,
         callback=callback,
-        maxtime=maxtime,
+        maxtime=SEARCH_SHARE * number("maxtime", maxtime, 0.0)
+        if polish and maxtime is not None and total is None
+        else maxtime,
         disp=disp,
         progress=progress,
     )
-    if polish and np.isfinite(result.fun) and not {"interrupted", "maxtime"} & set(optimizer.stop()):
+    stopped = set(optimizer.stop())
+    if maxfun is None and maxiter is not None and stopped == {"maxfun"}:
+        warnings.warn(f"maxiter={maxiter} generations need more evaluations: give maxfun", stacklevel=3)
+    late = "interrupted" in stopped or (total is not None and "maxtime" in stopped)
+    if polish and np.isfinite(result.fun) and not late:
         inside = polishing_bounds(optimizer.search_bounds, optimizer.problem.integrality, result.x)
-        settings = (inside, int(maxfun) - result.nfev, optimizer.deadline)
+        settings = (inside, *polishing_limits(total, maxtime, result.nfev, optimizer.deadline))
         result = _polish(of_point(space, fun), args, vectorized, limited, settings).improve(result, stoppable=disp)
         if space is not None:
             result["params"] = space.decode(result.x)

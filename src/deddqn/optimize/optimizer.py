@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deddqn._utils.validation import suggests_keywords
-from deddqn.de.config import SMALLEST_POPULATION, config_for
 from deddqn.de.state import Counter
 from deddqn.engine.run import Run
 from deddqn.engine.run_spec import RunSpec
 from deddqn.optimize import asked_points
 from deddqn.optimize.arguments import (
-    asynchronous_candidates,
     check_start,
     choose_policy,
     flag,
@@ -24,7 +22,6 @@ from deddqn.optimize.arguments import (
     init_array,
     initial_population,
     number,
-    population_of,
     root_seed,
     whole_number,
 )
@@ -32,9 +29,11 @@ from deddqn.optimize.callbacks import asks_to_stop
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of, renew_constraints
 from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
-from deddqn.optimize.progress import check_progress, display, top_shares
+from deddqn.optimize.planning import Plan, carry_out, end_of_generation, plan_by_clock
+from deddqn.optimize.progress import check_progress, display, generation_line
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
+from deddqn.optimize.settings import limits_of, plan_search
 from deddqn.optimize.space import Space
 from deddqn.optimize.space_search import decoded, encoded_arguments, of_point, saved_space, told_rows
 from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_message, reasons_to_stop
@@ -72,7 +71,7 @@ class Optimizer:
         space: Space | None = None,
         policy: str | os.PathLike[str] | Policy | None = None,
         portfolio: Any = None,
-        maxfun: int = 10_000,
+        maxfun: int | None = None,
         maxiter: int | None = None,
         ftarget: float | None = None,
         tol: float = 0.0,
@@ -99,47 +98,29 @@ class Optimizer:
         bounds, integrality, constraints, x0, init = encoded_arguments(space, in_space).values()
         problem, box = problem_of(bounds, constraints, constraint_tolerance, integrality)
         chosen, operators = choose_policy(policy, portfolio, scale, crossover)
-        evaluations = whole_number("maxfun", maxfun, 1)
-        size = population_of(population_size, init, chosen, evaluations, final_population)
-        if not isinstance(init, str):
-            size = len(init_array(init, *box))
-        if evaluations < size:
-            raise ValueError(f"maxfun must be at least the population size {size}, got {maxfun}")
-        keep_history = flag("history", history)
-        self._limits = Limits(
-            None if maxiter is None else whole_number("maxiter", maxiter, 1),
-            None if ftarget is None else number("ftarget", ftarget),
-            number("tol", tol, 0.0),
-            number("atol", atol, 0.0),
-        )
-        given: dict[str, Any] = {"population_size": size, "budget": evaluations}
-        if final_population is not None:
-            given["final_population"] = whole_number("final_population", final_population, SMALLEST_POPULATION)
-        if restart_tolerance is not None:
-            given["restart_tolerance"] = number("restart_tolerance", restart_tolerance, 0.0)
-        elif self._limits.tol > 0.0 or self._limits.atol > 0.0:
-            given["restart_tolerance"] = 0.0  # who wants to stop at convergence does not want a restart there
-        if restart_final_fraction is not None:
-            given["restart_final_fraction"] = number("restart_final_fraction", restart_final_fraction, 0.0)
-        if n_candidates is not None:
-            given["n_candidates"] = whole_number("n_candidates", n_candidates, 1)
-        elif updating == "asynchronous":
-            given["n_candidates"] = asynchronous_candidates(chosen)
-        if repair is not None:
-            given["repair"] = repair
-        config = config_for(
-            getattr(chosen, "de", {}),
-            **given,
+        self._limits = limits_of(maxiter, ftarget, tol, atol)
+        self._plan, config = plan_search(
+            chosen,
+            problem.dimension,
+            self._limits,
+            given_size=None if isinstance(init, str) else len(init_array(init, *box)),
+            maxfun=maxfun,
+            population_size=population_size,
+            final_population=final_population,
+            restart_tolerance=restart_tolerance,
+            restart_final_fraction=restart_final_fraction,
+            n_candidates=n_candidates,
+            repair=repair,
             updating=updating,
-            target_value=-np.inf if self._limits.ftarget is None else self._limits.ftarget,
         )
+        size = config.first_population or config.population_size
         root = root_seed(rng, seed)
         spec = RunSpec(problem=problem, policy=chosen, portfolio=operators, config=config, seed=root)
         start = check_start(x0, *box)
         run = Run(spec, initial_population(init, size, problem, box, root))
         if start is not None:
             run.replace_first(on_lattice(start, problem.lower, problem.upper, problem.integrality))
-        self._adopt(run, History() if keep_history else None, space)
+        self._adopt(run, History() if flag("history", history) else None, space)
 
     def _adopt(self, run: Run, history: History | None, space: Space | None) -> None:
         self._run = run
@@ -175,8 +156,8 @@ class Optimizer:
 
     @property
     def maxfun(self) -> int:
-        """The most evaluations."""
-        return self._run.spec.config.budget
+        """The most evaluations; where they are not known, as many as are made or planned without being told."""
+        return self._plan.waiting or self._plan.maxfun or self._run.spec.config.budget
 
     # Ask and tell
 
@@ -236,6 +217,19 @@ class Optimizer:
     def _note_history(self) -> None:
         if self._history is not None:
             self._history.note(self._run)
+        self._plan = carry_out(self._plan, self._run)
+
+    def extend(self, *, maxfun: int) -> None:
+        """Continue with another number of evaluations in all, whether the search is finished or not.
+
+        The population grows to the size that a plan for so many has by now; a generation that has begun ends first.
+        """
+        total, least = whole_number("maxfun", maxfun, 1), end_of_generation(self._run)
+        if total < least:
+            raise ValueError(f"maxfun must be at least {least}, the evaluations made or begun so far, got {maxfun}")
+        self._reasons.clear()
+        waiting = replace(self._plan, waiting=total)
+        self._plan = waiting if self._asked else carry_out(waiting, self._run)
 
     # Stopping and results
 
@@ -293,9 +287,10 @@ class Optimizer:
         maxtime: float | None = None,
         disp: bool = False,
         progress: bool | str = False,
+        maxfun: int | None = None,
         constraints: Any = None,
     ) -> OptimizeResult:
-        """Search on `fun` until something says stop; may be called again to go on. See `deddqn.minimize`.
+        """Search on `fun` until something says stop; `maxfun` extends a search that was begun. See `minimize`.
 
         A search that was loaded needs its `constraints` again, if they have functions.
         """
@@ -307,6 +302,11 @@ class Optimizer:
         function = of_point(self.space, fun, vectorized)
         drive = Drive(self._run, function, args=args, vectorized=vectorized, workers=workers, maxtime=seconds)
         self._reasons.clear()
+        if maxfun is not None and maxfun != self.maxfun:
+            self.extend(maxfun=maxfun)
+        by_clock = seconds is not None and self._plan.maxfun is None and self._plan.waiting is None
+        if by_clock and self._run.ended:
+            plan_by_clock(self._plan, self._run, 2 * self._run.evaluations)
         try:
             with drive, display(shown, self._run, drive.deadline, alone=drive.alone) as bar:
                 while not self.stop():
@@ -314,9 +314,11 @@ class Optimizer:
                         self._reasons.add("maxtime")
                         break
                     self._note_generation()
+                    if by_clock:
+                        plan_by_clock(self._plan, self._run, drive.affordable())
                     bar.note()
                     if show:
-                        print(self._line())
+                        print(generation_line(self._run))
                     if callback is not None and asks_to_stop(callback, self):
                         self._reasons.add("callback")
         except KeyboardInterrupt:
@@ -328,11 +330,6 @@ class Optimizer:
         if show:
             print(result.message)
         return result
-
-    def _line(self) -> str:
-        run, shares = self._run, top_shares(self._run)
-        mix = f" ({', '.join(shares)})" if shares else ""
-        return f"generation {run.generation}: {run.evaluations} evaluations, f = {run.best_value:g}{mix}"
 
     def _repr_html_(self) -> str:
         from deddqn.optimize.html_view import optimizer_html
@@ -376,6 +373,7 @@ class Optimizer:
             "asked": sorted(self._asked),
             "label": self.label,
             "space": None if self.space is None else self.space.to_dict(),
+            "plan": asdict(self._plan),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -387,6 +385,7 @@ class Optimizer:
 
         spec = spec_of(state, policy)
         self._limits = Limits(**state["limits"])
+        self._plan = Plan(**state["plan"])
         history = None if state["history"] is None else History.from_arrays(state["history"], len(spec.portfolio))
         check_arena(spec, state["arena"])
         space = saved_space(state["space"], spec.problem)

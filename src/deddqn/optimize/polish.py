@@ -23,6 +23,23 @@ def polishing_share(maxfun: int, population_size: int) -> int:
     return max(0, min(maxfun // 10, maxfun - population_size))
 
 
+SEARCH_SHARE = 0.9  # of the time, where it is the only limit
+
+
+def polishing_limits(
+    maxfun: int | None, maxtime: float | None, made: int, deadline: float | None
+) -> tuple[int, float | None]:
+    """The evaluations and the deadline for polishing after a search with this deadline.
+
+    Where `maxfun` is not known, up to a ninth of the evaluations `made`, in what the search has left of `maxtime`.
+    """
+    if maxfun is not None:
+        return maxfun - made, deadline
+    if deadline is not None and maxtime is not None:
+        deadline += (1.0 - SEARCH_SHARE) * maxtime
+    return made // 9, deadline
+
+
 def polishing_bounds(
     bounds: tuple[np.ndarray, np.ndarray], integrality: np.ndarray, x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -33,6 +33,13 @@ def top_shares(run: Run) -> list[str]:
     return [f"{run.spec.portfolio.names[k]} {counts[k] / total:.0%}" for k in order if counts[k]]
 
 
+def generation_line(run: Run) -> str:
+    """Where a run stands, for ``disp=True``."""
+    shares = top_shares(run)
+    mix = f" ({', '.join(shares)})" if shares else ""
+    return f"generation {run.generation}: {run.evaluations} evaluations, f = {run.best_value:g}{mix}"
+
+
 def check_progress(progress: Any) -> bool | str:
     """What `minimize` takes: True, False or "always"."""
     if isinstance(progress, bool | np.bool_):

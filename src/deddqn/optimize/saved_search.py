@@ -82,6 +82,15 @@ DESCRIPTION = {
     "repeat": int,
     "trial_rows": int,
     "limits": {"maxiter": (int, None), "ftarget": (float, None), "tol": float, "atol": float},
+    "plan": {
+        "maxfun": (int, None),
+        "waiting": (int, None),
+        "sized": bool,
+        "largest": int,
+        "final": (int, None),
+        "tolerance": float,
+        "fraction": float,
+    },
     "asked": [int],
     "label": str,
     "space": (None, Mapped(Mapped(object))),  # `Space.from_dict` checks the rest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from deddqn.de.state import Counter, End, Scalar
 from deddqn.engine.run import Run
 
 MESSAGES = {
-    "maxfun": "All {maxfun} evaluations are used.",
+    "maxfun": "All {maxfun} evaluations are used{early}.",
     "ftarget": "The target value {ftarget:g} is reached.",
     "optimum": "The known optimum is reached.",
     "exhausted": "All {points} points of the space are evaluated.",
@@ -59,9 +60,20 @@ def reasons_to_stop(run: Run, limits: Limits, outside: Iterable[str]) -> dict[st
         reasons.add("maxiter")
     if run.de_state.counters[Counter.INITIALISED] and run.between_generations and has_converged(run, limits):
         reasons.add("tol")
-    values = {"maxfun": run.spec.config.budget, "ftarget": limits.ftarget or 0.0, "maxiter": limits.maxiter}
-    values["points"] = int(run.de_state.counters[Counter.POINTS])
+    early = f", after {run.generation} of {limits.maxiter} generations" if falls_short(run, limits) else ""
+    values: dict[str, Any] = {
+        "maxfun": run.spec.config.budget,
+        "ftarget": limits.ftarget or 0.0,
+        "maxiter": limits.maxiter,
+        "early": early,
+        "points": int(run.de_state.counters[Counter.POINTS]),
+    }
     return {reason: text.format(**values) for reason, text in MESSAGES.items() if reason in reasons}
+
+
+def falls_short(run: Run, limits: Limits) -> bool:
+    """Whether the evaluations are used up before all generations are done that were asked for."""
+    return run.ended == End.BUDGET and limits.maxiter is not None and run.generation < limits.maxiter
 
 
 def has_converged(run: Run, limits: Limits) -> bool:

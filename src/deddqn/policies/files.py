@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from deddqn._utils.atomic import replacing
+from deddqn._utils.atomic import write_bytes
 from deddqn._utils.plain_json import CHECKSUM, Mapped, check_checksum, check_form, checksum, parse_json
 from deddqn._utils.reading import array_parts, read_limited, read_tensors, refusing
 from deddqn.de.config import check_own
@@ -57,7 +56,7 @@ def write_policy_file(
 
     `de` are the settings that the policy needs (see `deddqn.de.config.OWN_SETTINGS`), where they are not the paper's.
     """
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     header = {
         "format": FORMAT,
@@ -72,9 +71,7 @@ def write_policy_file(
         header["de"] = check_own(de)
     header = json.loads(json.dumps(header))
     header[CHECKSUM] = checksum(header, *array_parts(tensors))
-    target = Path(path)
-    with replacing(target) as temporary:
-        save_file(tensors, temporary, metadata={"deddqn": json.dumps(header)})
+    write_bytes(path, save(tensors, metadata={"deddqn": json.dumps(header)}))
 
 
 def read_policy_file(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from deddqn._utils.atomic import write_text
+from deddqn._utils.disk_errors import clear_errors
 from deddqn._utils.optional_imports import need
 from deddqn.analysis.comparison import Analysis
 from deddqn.analysis.result_tables import ALL
@@ -43,17 +45,15 @@ def write_report(
         check_drawing()
     analysis = Analysis.of_folder(folder, methods=methods, control=control)
     target = Path(out) if out is not None else Path(folder) / "report"
-    try:
+    with clear_errors(f"write the report to {target}", StoreError):
         target.mkdir(parents=True, exist_ok=True)
         for make in ALL:
             table = make(analysis)
             for ending, write in WRITERS.items():
-                (target / f"{table.name}.{ending}").write_text(write(table), encoding="utf-8")
-        (target / PAGE).write_text(comparison_page(analysis, os.fspath(folder), note), encoding="utf-8")
-    except OSError as error:
-        raise StoreError(f"cannot write the report to {target}: {error.strerror}") from error
-    if figures:
-        from deddqn.report.figures import write_figures
+                write_text(target / f"{table.name}.{ending}", write(table))
+        write_text(target / PAGE, comparison_page(analysis, os.fspath(folder), note))
+        if figures:
+            from deddqn.report.figures import write_figures
 
-        write_figures(analysis, target / "figures")
+            write_figures(analysis, target / "figures")
     return target / PAGE

@@ -13,6 +13,7 @@ from matplotlib.patches import Circle as CirclePatch
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Outline
 
+from deddqn._utils.atomic import replacing
 from deddqn.analysis.comparison import Analysis
 from deddqn.analysis.curves import (
     FIG_1,
@@ -198,5 +199,6 @@ def write_figures(a: Analysis, folder: Path) -> list[Path]:
         figure = sheet.draw()
         for ending in ("pdf", "png"):
             written.append(folder / f"{name}.{ending}")
-            figure.savefig(written[-1], dpi=150)
+            with replacing(written[-1]) as temporary:
+                figure.savefig(temporary, dpi=150, format=ending)
     return written

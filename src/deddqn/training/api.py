@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from deddqn._utils.disk_errors import clear_errors
 from deddqn._utils.optional_imports import need
+from deddqn._utils.signals import stopped_by_signals
 from deddqn._utils.validation import choice_error
 from deddqn.training.config import PRESETS, ClusterConfig, TrainingConfig
 from deddqn.training.dqn.rollout import Actors, RolloutSource
@@ -50,11 +51,12 @@ def learn(
 
     With `cluster` the actors of a network work there; a policy search stays on this machine.
     """
-    if isinstance(config, TrainingConfig):
-        return _train(config, out, resume, cluster)
-    if cluster is not None:
+    if cluster is not None and not isinstance(config, TrainingConfig):
         raise ValueError("cluster must be left out with the presets of the policy search, which stays on one machine")
-    return _search(config, out, resume)
+    with clear_errors(f"train in {out}"):
+        if isinstance(config, TrainingConfig):
+            return _train(config, out, resume, cluster)
+        return _search(config, out, resume)
 
 
 @contextmanager
@@ -79,7 +81,7 @@ def _train(config: TrainingConfig, out: Path, resume: bool, cluster: ClusterConf
     try:
         with _actors(cluster) as actors:
             trainer = Trainer(config, out, resume=resume, actors=actors)
-            with _stopped_by_signals(trainer):
+            with stopped_by_signals(trainer.stop):
                 result = trainer.run()
     except NonFiniteLossError as error:
         raise TrainingFailed(str(error)) from error
@@ -103,7 +105,7 @@ def _check_device(device: str) -> None:
 
 def _search(config: PolicySearchConfig, out: Path, resume: bool) -> Learned:
     search = PolicySearch(config, out, resume=resume)
-    with _stopped_by_signals(search):
+    with stopped_by_signals(search.stop):
         score = search.run()
     summary = f"{_state(search.done)}: {search.cma.generation} generations, best rank score {score:.4f} -> {out}"
     return Learned(search.done, out / "softmax.safetensors", summary)
@@ -111,18 +113,3 @@ def _search(config: PolicySearchConfig, out: Path, resume: bool) -> Learned:
 
 def _state(done: bool) -> str:
     return "done" if done else "stopped; continue with --resume"
-
-
-@contextmanager
-def _stopped_by_signals(trainer: Any) -> Iterator[None]:
-    """Let SIGINT and SIGTERM end the training with a checkpoint, and restore their handlers afterwards."""
-
-    def stop(number: int, frame: Any) -> None:
-        trainer.stopped = True
-
-    before = {sign: signal.signal(sign, stop) for sign in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for sign, handler in before.items():
-            signal.signal(sign, handler)

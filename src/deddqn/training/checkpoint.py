@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from deddqn._utils.atomic import remove_leftovers, replacing
 from deddqn._utils.lock import FolderLock
@@ -41,7 +41,7 @@ def save_checkpoint(folder: Path, number: int, arrays: dict[str, np.ndarray], st
     with replacing(target) as temporary:
         temporary.mkdir(parents=True)
         for k, bundle in enumerate(_bundles(arrays)):
-            save_file(bundle, temporary / f"arrays-{k:02d}.safetensors")
+            (temporary / f"arrays-{k:02d}.safetensors").write_bytes(save(bundle))
         content = json.loads(json.dumps({"format": FORMAT, **state}))
         stated = checksum(content, *array_parts(arrays))
         (temporary / STATE).write_text(json.dumps({**content, CHECKSUM: stated}))
@@ -84,7 +84,7 @@ def damaged(folder: Path) -> Iterator[None]:
 def prepare_folder(folder: Path, *, resume: bool) -> tuple[FolderLock, bool]:
     """Make the folder of a training; return its lock, and whether it resumes from a checkpoint there.
 
-    `resume` has to allow that. What a killed training left of an unfinished checkpoint is deleted.
+    `resume` has to allow that. What a killed training left of unfinished files and checkpoints is deleted.
     """
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"out must be a folder, got the file {str(folder)!r}")
@@ -94,6 +94,7 @@ def prepare_folder(folder: Path, *, resume: bool) -> tuple[FolderLock, bool]:
     if found and not resume:
         raise ValueError(f"{folder} holds a training already: continue with --resume, or choose another folder")
     remove_leftovers(folder, "checkpoint-*", folders=True)
+    remove_leftovers(folder, "*.safetensors", "summary.json")
     return lock, found
 
 

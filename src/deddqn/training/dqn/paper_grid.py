@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from deddqn._utils.atomic import write_text
 from deddqn.training.config import TrainingConfig
 from deddqn.training.dqn.trainer import TrainingResult, train
 
@@ -43,5 +44,5 @@ def paper_grid(settings: Mapping[str, Any], out: Path, *, resume: bool = False) 
         lines.append(f"{name:<20}{result.total_return:>18.6g}{result.best_return:>18.6g}{result.best_cycle:>8}  {kept}")
     recorded = ("total_return", "best_return", "best_cycle")
     found = {name: {key: getattr(r, key) for key in recorded} for name, r in results.items()}
-    (out / "grid.json").write_text(json.dumps({"networks": found, "kept": chosen}, indent=1))
+    write_text(out / "grid.json", json.dumps({"networks": found, "kept": chosen}, indent=1))
     return "\n".join(lines)

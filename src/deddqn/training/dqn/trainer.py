@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from deddqn._utils.atomic import write_text
 from deddqn._utils.plain_json import check_form
 from deddqn._utils.validation import check_whole_number
 from deddqn.evaluation import evaluate_policy, rank_score, reference_errors
@@ -126,6 +127,10 @@ class Trainer:
             self.actors.close()
             self.close()
         return self.result
+
+    def stop(self) -> None:
+        """End the training soon, with a checkpoint."""
+        self.stopped = True
 
     def close(self) -> None:
         """Close the log and leave the folder to others; `run` does so at its end."""
@@ -332,7 +337,7 @@ class Trainer:
             path = self.out / f"{name}.safetensors"
             save_policy(path, *zip(*layers, strict=True), name=name, provenance=provenance, **self._made_for)
         result = {key: value for key, value in asdict(self.result).items() if key != "folder"}
-        (self.out / "summary.json").write_text(json.dumps({**result, **summary}, indent=1))
+        write_text(self.out / "summary.json", json.dumps({**result, **summary}, indent=1))
 
     @property
     def result(self) -> TrainingResult:

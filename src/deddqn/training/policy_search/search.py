@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from deddqn._utils.atomic import write_text
 from deddqn._utils.plain_json import check_form
 from deddqn._utils.reading import check_arrays, forms_of
 from deddqn._utils.validation import check_whole_number, choice_error
@@ -264,6 +265,10 @@ class PolicySearch:
             self.close()
         return self.best_score
 
+    def stop(self) -> None:
+        """End the training soon, with a checkpoint."""
+        self.stopped = True
+
     def close(self) -> None:
         """Close the log and leave the folder to others; `run` does so at its end."""
         try:
@@ -345,7 +350,7 @@ class PolicySearch:
         names = [problem.name for problem in self.problems]
         summary = {"rank_score": self.best_score, "curve": self.curve, **_listed(self._policy_at(self.best))}
         summary["last_scores"] = dict(zip(names, scores.tolist(), strict=True))
-        (self.out / "summary.json").write_text(json.dumps(summary, indent=1))
+        write_text(self.out / "summary.json", json.dumps(summary, indent=1))
 
     def save(self) -> None:
         """Write a checkpoint."""

@@ -1,0 +1,111 @@
+"""Other settings for a run that has begun, such as another budget: its memory moves to an arena of their size.
+
+A run plans with its budget: the population shrinks over it, a reserve at its end is for the best population, and the
+policy reads how much is left. With another one the run is where it would stand in a plan for that: the population
+gets the size that the schedule has for the evaluations made so far. New individuals are drawn uniformly and evaluated
+next, as those of a restart are; the others keep their values, and everything that was learned stays.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from deddqn._jit import fill, kernel, linked
+from deddqn.de.config import DEConfig
+from deddqn.de.discrete import points_left
+from deddqn.de.generation import begin_generation
+from deddqn.de.initialization import draw_individuals
+from deddqn.de.population_reduction import scheduled_size
+from deddqn.de.restart import enlarge_population
+from deddqn.de.state import DE_STATE, Counter, End, Scalar
+from deddqn.engine.run import Run
+from deddqn.engine.run_memory import EPISODE, Episode, Link, open_run, view_run
+from deddqn.features.buffers import OBSERVER
+from deddqn.policies.policy_kernels import call_renumber
+
+SET_COUNTERS = (
+    *(Counter.ALLOCATED, Counter.BUDGET, Counter.HORIZON, Counter.FINAL_POPULATION, Counter.FIRST_POPULATION),
+    Counter.FINAL_EVALUATIONS,
+)
+SET_SCALARS = (Scalar.RESTART_TOLERANCE, Scalar.TARGET_VALUE)
+"""What the settings say; everything else is what the run has come to."""
+
+
+def extend_run(run: Run, config: DEConfig) -> None:
+    """Let `run`, which is between two generations, continue with `config`: another budget, and other populations.
+
+    The new population size must be at least the size in use.
+    """
+    if run.spec.asynchronous:
+        raise ValueError("updating must not be 'asynchronous' in a search that is extended")
+    if not run.between_generations:
+        raise ValueError("a run can be extended between two generations only")
+    old = view_run(run.arena)
+    run.move(replace(run.spec, config=config))
+    copy_memory(old, view_run(run.arena))
+    known = len(run.population)
+    replan(run.address)
+    if not run.compiled and len(run.population) > known and hasattr(run.spec.policy, "renumber"):
+        run.spec.policy.renumber(np.full(len(run.population), -1))
+
+
+def copy_memory(old: Episode, new: Episode) -> None:
+    """Copy what a run knows into the memory of a run that has not begun; settings there stay."""
+    counters, scalars = new.de_state.counters, new.de_state.scalars
+    set_counters, set_scalars = counters[list(SET_COUNTERS)], scalars[list(SET_SCALARS)]
+    for layout, source, target in zip((EPISODE, DE_STATE, OBSERVER), old, new, strict=True):
+        for field in layout.fields:
+            have, room = getattr(source, field.name), getattr(target, field.name)
+            part = tuple(slice(min(a, b)) for a, b in zip(have.shape, room.shape, strict=True))
+            if field.name != "links":
+                room[part] = have[part]
+    counters[list(SET_COUNTERS)], scalars[list(SET_SCALARS)] = set_counters, set_scalars
+    counters[Counter.BEST_POPULATION_SIZE] = min(
+        counters[Counter.BEST_POPULATION_SIZE], new.de_state.best_population_fitness.size
+    )
+    first, allocated = int(old.de_state.counters[Counter.ALLOCATED]), int(counters[Counter.ALLOCATED])
+    archived = min(int(counters[Counter.ARCHIVED]), len(new.de_state.parents) - allocated)
+    new.de_state.parents[allocated : allocated + archived] = old.de_state.parents[first : first + archived]
+    counters[Counter.ARCHIVED] = archived
+    counters[Counter.ARCHIVE_ROOM] = min(int(counters[Counter.ARCHIVE_ROOM]), len(new.de_state.parents) - allocated)
+
+
+@kernel("none(int64)")
+def replan(run):
+    """Begin a generation under the settings that were written; where the schedule wants more individuals, draw them."""
+    core, de_state, _ = open_run(run)
+    counters, links = de_state.counters, core.links
+    known, size = counters[Counter.POPULATION], scheduled_size(de_state)
+    counters[Counter.ENDED] = End.NOT_YET
+    if de_state.visited.size:
+        size = min(size, known + points_left(counters))
+    if size <= known:
+        begin_generation(de_state)
+        return
+    enlarge_population(de_state, size)
+    draw_individuals(de_state, known)
+    for i in range(known, size):
+        de_state.fitness[i] = math.inf
+        fill(de_state.parent_pairs[i], math.inf)
+    begin_generation(de_state)
+    for k in range(size):
+        de_state.origin[k] = -1
+    if links[Link.RENUMBER]:
+        call_renumber(links[Link.RENUMBER], (linked(links, Link.SETUP), core.memory, de_state.origin[:size]))
+    if counters[Counter.INITIALISED] and not counters[Counter.ENDED]:
+        evaluate_newcomers(de_state, known)
+
+
+@kernel
+def evaluate_newcomers(de_state, known):
+    """Let the values of the parents from `known` on be asked for next, as far as the budget allows."""
+    counters = de_state.counters
+    left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS]
+    counters[Counter.INITIALISED] = 0
+    counters[Counter.GENERATION_SIZE] = known + min(counters[Counter.POPULATION] - known, left)
+    counters[Counter.TOLD] = counters[Counter.RECORDED] = known
+    for k in range(known):
+        de_state.told[k] = 1
