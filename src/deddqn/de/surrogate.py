@@ -34,7 +34,6 @@ from deddqn.de.population_statistics import sort_by_fitness
 from deddqn.de.state import Counter, Scalar
 
 REFIT_INTERVAL = 20  # evaluations between two fits, at least
-REFIT_INTERVAL_ASYNCHRONOUS = 4  # ... where values come one by one, and late
 LENGTH_SCALE_FACTOR = 20.0  # l, in mean squared distances
 RIDGE = 1e-3
 SMALLEST_LENGTH_SCALE = 1e-300
@@ -72,17 +71,15 @@ def enter_recent_point(de_state, point, value):
 
 @kernel
 def refit_if_stale(de_state):
-    """Refit the model to the training points of now, if it is out of date; once per generation at most, where those end
-    before the next begins.
-    """
+    """Refit the model to the training points of now, once per generation at most, if it is out of date."""
     counters = de_state.counters
-    interval = REFIT_INTERVAL
-    if counters[Counter.ASYNCHRONOUS]:
-        interval = REFIT_INTERVAL_ASYNCHRONOUS
-    elif counters[Counter.SURROGATE_CHECKED] == counters[Counter.GENERATION] + 1:
+    if counters[Counter.SURROGATE_CHECKED] == counters[Counter.GENERATION] + 1:
         return
     counters[Counter.SURROGATE_CHECKED] = counters[Counter.GENERATION] + 1
-    if counters[Counter.TRAINING_POINTS] and counters[Counter.EVALUATIONS] - counters[Counter.REFIT_AT] < interval:
+    if (
+        counters[Counter.TRAINING_POINTS]
+        and counters[Counter.EVALUATIONS] - counters[Counter.REFIT_AT] < REFIT_INTERVAL
+    ):
         return
     counters[Counter.REFIT_AT] = counters[Counter.EVALUATIONS]
     gather_training_points(de_state)

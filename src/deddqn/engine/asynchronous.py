@@ -36,7 +36,7 @@ from deddqn.rng import Stream
 
 NOTHING_LEFT = -1  # to ask for: the run has ended, or the budget is handed out
 POINT_ADDED = -2  # without a decision
-ENOUGH_VALUES = 0.2  # of a new population, for trials to begin while the others are pending
+ENOUGH_VALUES = 0.5  # of a new population, for trials to begin while the others are pending
 
 
 @kernel
