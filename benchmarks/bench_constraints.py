@@ -13,19 +13,23 @@ kept in ``--store``, so that an interrupted comparison goes on.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import deddqn
+from benchmarks.bars import Bar, print_bars
 from benchmarks.constrained_problems import EQUALITY, PROBLEMS, Constrained
 from deddqn.analysis.statistics import mann_whitney
 
+SEEDS = 11
+STORE = Path("out/constraints.json")
 LEVEL = 1e-6  # relative difference of medians that nobody needs
 
 
@@ -90,10 +94,11 @@ def by_scipy(recorder: Recorder, seed: int) -> None:
 
 
 def by_pymoo(algorithm: str) -> Callable[[Recorder, int], None]:
-    """pymoo's differential evolution with a shrinking epsilon, or its stochastic ranking (ISRES)."""
+    """pymoo's differential evolution with a shrinking epsilon, its genetic algorithm, or stochastic ranking (ISRES)."""
 
     def run(recorder: Recorder, seed: int) -> None:
         from pymoo.algorithms.soo.nonconvex.de import DE
+        from pymoo.algorithms.soo.nonconvex.ga import GA
         from pymoo.algorithms.soo.nonconvex.isres import ISRES
         from pymoo.constraints.eps import AdaptiveEpsilonConstraintHandling
         from pymoo.core.problem import ElementwiseProblem
@@ -109,8 +114,8 @@ def by_pymoo(algorithm: str) -> Callable[[Recorder, int], None]:
             def _evaluate(self, x: np.ndarray, out: dict[str, Any], *args: Any, **kwargs: Any) -> None:
                 out["F"], out["G"] = recorder.at(x)[0], recorder.inequalities(x)
 
-        method = AdaptiveEpsilonConstraintHandling(DE(), perc_eps_until=0.5) if algorithm == "DE" else ISRES()
-        minimize(Theirs(), method, ("n_eval", problem.budget), seed=seed, verbose=False)
+        methods = {"DE": AdaptiveEpsilonConstraintHandling(DE(), perc_eps_until=0.5), "GA": GA(), "ISRES": ISRES()}
+        minimize(Theirs(), methods[algorithm], ("n_eval", problem.budget), seed=seed, verbose=False)
 
     return run
 
@@ -139,6 +144,7 @@ METHODS: dict[str, Callable[[Recorder, int], None]] = {
     "deddqn, no polish": lambda recorder, seed: by_deddqn(recorder, seed, polish=False),
     "scipy DE": by_scipy,
     "pymoo DE": by_pymoo("DE"),
+    "pymoo GA": by_pymoo("GA"),
     "pymoo ISRES": by_pymoo("ISRES"),
     "pycma AL": by_pycma,
 }
@@ -164,19 +170,22 @@ def is_lost(ours: list[float], theirs: list[float], optimum: float) -> bool:
     return bool(mann_whitney(np.minimum(ours, largest), np.minimum(theirs, largest)) < 0.05)
 
 
-def compare(results: dict[str, float], names: list[str], seeds: int) -> None:
-    """Print the medians of the errors, as Markdown, and how many problems are first or level."""
+def compare(results: dict[str, float], names: list[str], seeds: int) -> list[Bar]:
+    """Print the medians of the errors, as Markdown, and on how many problems we are first or level."""
     print("| problem | " + " | ".join(METHODS) + " | |\n" + "|---" * (len(METHODS) + 2) + "|")
-    for own in OURS:
-        kept = 0
-        for name in names:
-            values = {m: [results[f"{name}/{m}/{s}"] for s in range(seeds)] for m in METHODS}
-            lost = [m for m in METHODS if m not in OURS and is_lost(values[own], values[m], PROBLEMS[name].optimum)]
-            kept += not lost
-            if own == OURS[0]:
-                errors = [_error(values[m], PROBLEMS[name].optimum) for m in METHODS]
-                print(f"| {name} | " + " | ".join(errors) + f" | {'behind ' + ', '.join(lost) if lost else ''} |")
-        print(f"\n{own}: first or level on {kept} of {len(names)}")
+    kept = dict.fromkeys(OURS, 0)
+    for name in names:
+        values = {m: [results[f"{name}/{m}/{s}"] for s in range(seeds)] for m in METHODS}
+        optimum, others = PROBLEMS[name].optimum, [m for m in METHODS if m not in OURS]
+        lost = {own: [m for m in others if is_lost(values[own], values[m], optimum)] for own in OURS}
+        for own in OURS:
+            kept[own] += not lost[own]
+        errors = " | ".join(_error(values[m], optimum) for m in METHODS)
+        behind = "; ".join(f"{own} behind {', '.join(ms)}" for own, ms in lost.items() if ms)
+        print(f"| {name} | {errors} | {behind} |")
+    what = "constrained problems on which we are first or level"
+    print("\n" + "; ".join(f"{own}: {count} of {len(names)}" for own, count in kept.items()))
+    return [Bar(what, kept[OURS[0]] / len(names), 0.9, " of all", smaller_is_better=False)]
 
 
 def _error(values: list[float], optimum: float) -> str:
@@ -186,28 +195,27 @@ def _error(values: list[float], optimum: float) -> str:
     return text + (f" ({missed} without)" if missed and not math.isinf(middle) else "")
 
 
-def main() -> None:
-    """Run what is missing, then print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=11)
-    parser.add_argument("--only", nargs="*", choices=list(PROBLEMS))
-    parser.add_argument("--methods", nargs="*", choices=list(METHODS), default=list(METHODS), help="run only these")
-    parser.add_argument("--store", type=Path, default=Path("out/constraints.json"))
-    options = parser.parse_args()
-    names = options.only or list(PROBLEMS)
-    results = json.loads(options.store.read_text()) if options.store.exists() else {}
-    options.store.parent.mkdir(parents=True, exist_ok=True)
+def main(seeds: int = SEEDS, only: Sequence[str] = (), methods: Sequence[str] = (), store: Path = STORE) -> list[Bar]:
+    """Run what is missing, print the table, return the bar; with `methods` these are run and nothing is compared."""
+    names = list(only) or list(PROBLEMS)
+    results = json.loads(store.read_text()) if store.exists() else {}
+    store.parent.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
-    for seed in range(options.seeds):
-        for name in names:
-            for method in options.methods:
-                if f"{name}/{method}/{seed}" not in results:
-                    results[f"{name}/{method}/{seed}"] = best_of(PROBLEMS[name], method, seed)
-        options.store.write_text(json.dumps(results))
-    if set(options.methods) == set(METHODS):
-        compare(results, names, options.seeds)
+    for seed in range(seeds):
+        for name, method in itertools.product(names, methods or METHODS):
+            if f"{name}/{method}/{seed}" not in results:
+                results[f"{name}/{method}/{seed}"] = best_of(PROBLEMS[name], method, seed)
+        store.write_text(json.dumps(results))
+    bars = [] if methods else compare(results, names, seeds)
+    print_bars(bars)
+    return bars
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--only", nargs="*", choices=list(PROBLEMS), default=[])
+    parser.add_argument("--methods", nargs="*", choices=list(METHODS), default=[], help="run only these")
+    parser.add_argument("--store", type=Path, default=STORE)
+    main(**vars(parser.parse_args()))

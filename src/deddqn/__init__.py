@@ -9,7 +9,18 @@ from deddqn._utils.lazy_imports import lazy_names
 if TYPE_CHECKING:
     from deddqn.de import EXTENDED, PAPER, DEConfig, Operator, Portfolio
     from deddqn.engine import RunSpec, VectorizedRuns
-    from deddqn.optimize import Bool, Categorical, Float, Int, Optimizer, Space, differential_evolution, minimize, plot
+    from deddqn.optimize import (
+        Bool,
+        Categorical,
+        Float,
+        Int,
+        Optimizer,
+        Result,
+        Space,
+        differential_evolution,
+        minimize,
+        plot,
+    )
     from deddqn.policies import load_policy
     from deddqn.problems import Problem, ReturnedConstraint
 else:
@@ -23,6 +34,7 @@ else:
                 "Categorical",
                 "Float",
                 "Int",
+                "Result",
                 "Space",
                 "Optimizer",
                 "differential_evolution",
@@ -46,6 +58,7 @@ __all__ = [
     "Optimizer",
     "Portfolio",
     "Problem",
+    "Result",
     "ReturnedConstraint",
     "RunSpec",
     "Space",

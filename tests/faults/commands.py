@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,9 +32,8 @@ class Command:
 
 def _minimize(folder: Path) -> list[str]:
     saved = folder / "search.npz"
-    resume = ["--resume", str(saved)] if saved.exists() else []
-    settings = ["--maxfun", "1500", "--seed", "3", "--save", str(saved), "--json", str(folder / "result.json")]
-    return ["minimize", PROBLEMS[1], *settings, *resume]
+    settings = ["--resume", str(saved)] if saved.exists() else ["--maxfun", "1500", "--seed", "3"]
+    return ["minimize", PROBLEMS[1], *settings, "--save", str(saved), "--json", str(folder / "result.json")]
 
 
 def _compare(folder: Path) -> list[str]:
@@ -142,8 +141,8 @@ COMMANDS = {
 }
 
 
-def prepare() -> None:
-    """Make this process ready for all of them: import what they need, and make what they do small and frequent."""
+def prepare(names: Collection[str]) -> None:
+    """Make this process ready for these: import what they need, and make what they do small and frequent."""
     import tests.experiments.methods_for_tests  # noqa: F401
     from deddqn.cli import minimize
     from deddqn.experiments import runner, tuning
@@ -152,7 +151,8 @@ def prepare() -> None:
         __import__(f"deddqn.cli.{name}")
     for name in ("experiments.progress", "report", "loggers.ioh_files", "training.policy_search.search"):
         __import__(f"deddqn.{name}")
-    for name in ("scipy.stats", "jinja2", "optuna", "sqlalchemy", "deddqn.training.dqn.trainer"):
+    torch = ["deddqn.training.dqn.trainer"] if "train" in names else []
+    for name in ("scipy.stats", "jinja2", "optuna", "sqlalchemy", *torch):
         with suppress(ImportError):
             __import__(name)
     minimize.SAVE_EVERY = 0.0

@@ -133,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="few faults per command")
     given = parser.parse_args(arguments)
     names = [name for name in given.commands if name != "train" or importlib.util.find_spec("torch") is not None]
-    prepare()
+    prepare(names)
     with tempfile.TemporaryDirectory(prefix="faults-") as base:
         return 1 if run(names, given.quick, Path(base)) else 0
 

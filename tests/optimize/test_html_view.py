@@ -59,6 +59,11 @@ def test_everything_is_escaped():
     assert cells(page)["x"].endswith("... (30 coordinates)]") and cells(page)["best value"] == "nan"
 
 
+def test_named_parameters_and_constraints():
+    found = cells(result_html(Result(x=np.zeros(2), fun=1.0, params={"<b>": "<i>", "rate": 0.5}, maxcv=0.25)))
+    assert found["x"] == "<b> = <i>, rate = 0.5" and found["largest violation"] == "0.25"
+
+
 def test_an_optimizer():
     optimizer = Optimizer(BOX, **SMALL)
     assert cells(optimizer._repr_html_())["evaluations"] == "0 of 130, 0 generations"

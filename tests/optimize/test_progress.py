@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import textwrap
+import time
 import types
 
 import pytest
@@ -49,7 +50,7 @@ def test_times():
 
 def test_where_a_run_stands():
     optimizer = Optimizer(BOX, policy="random", **SMALL)
-    standing = Standing(optimizer._run, None)
+    standing = Standing(optimizer._run, 130, None)
     assert standing.numbers() == ["0/130", "best inf"] and standing.share == 0.0
     optimizer.optimize(bowl, callback=lambda xk, convergence: optimizer.result.nit == 2)
     numbers = standing.numbers()
@@ -60,6 +61,20 @@ def test_where_a_run_stands():
     assert percents == sorted(percents, reverse=True)
     standing.over = True
     assert standing.numbers()[2].startswith("took 0:0")
+
+
+def test_a_search_whose_end_nobody_knows(capsys):
+    optimizer = Optimizer(BOX, population_size=20, rng=7)
+    standing = Standing(optimizer._run, None, None)
+    optimizer.optimize(bowl, progress="always", callback=lambda xk, convergence: optimizer.result.nit == 2)
+    numbers = standing.numbers()
+    assert len(numbers) == 2 and standing.share == 0.0
+    assert capsys.readouterr().err.startswith(f"{optimizer.result.nfev} evaluations  best ")
+
+
+def test_a_deadline_counts_as_well():
+    standing = Standing(Optimizer(BOX, **SMALL)._run, None, time.monotonic() + 60.0)
+    assert standing.numbers()[2] in ("0:59 left", "1:00 left") and 0.0 < standing.share < 0.5
 
 
 @pytest.mark.parametrize("progress", [True, False])

@@ -17,6 +17,7 @@ from deddqn.engine.run_memory import view_run
 from deddqn.policies import CompiledPolicy, load_policy, softmax_policy
 from deddqn.policies.softmax import N_INPUTS
 from deddqn.problems import Objective, Problem
+from deddqn.problems.constraints import Constraints, LinearPart, Part
 from tests.policies.learning_policy import learning_policy
 
 CROSSED = Portfolio(
@@ -70,7 +71,7 @@ def specs() -> list[RunSpec]:
                         generations=4,
                     )
                 )
-    return runs + beyond_the_paper() + sampling() + foreseeing() + discrete()
+    return runs + beyond_the_paper() + sampling() + foreseeing() + discrete() + constrained()
 
 
 def beyond_the_paper() -> list[RunSpec]:
@@ -134,6 +135,47 @@ def foreseeing() -> list[RunSpec]:
             (3, CROSSED, 1e4 * weights[-2], {"n_candidates": 3}),
         )
     ]
+
+
+@njit(error_model="numpy")
+def slope(x):
+    """A linear function, with a hole of NaN."""
+    return np.nan if x[0] > 3.5 else x.sum()
+
+
+@njit(error_model="numpy")
+def ring(x):
+    """The square of the distance to 0, NaN far away."""
+    total = 0.0
+    for value in x:
+        total += value * value
+    return np.nan if total > 60.0 else total
+
+
+def constrained() -> list[RunSpec]:
+    """Inequalities, and equalities with their level, with all that stores keys: restarts, samples, candidates."""
+    operators = Portfolio([("cma", 1.0, 1.0), ("curr-to-pbest/1", 0.5, 0.5, "F+CR"), ("rand/1", 0.5, 0.9)])
+    weights = np.random.default_rng(5).normal(size=(4, N_INPUTS))
+    inside = Part(np.array([-np.inf]), np.array([9.0]), ring)
+    on_it = Part(np.array([9.0]), np.array([9.0]), ring)
+    rows = Part(
+        np.array([-1.0, 0.5]), np.array([1.0, np.inf]), LinearPart(np.array([[1.0, -1.0, 0.5], [0.3, 0.2, 1.0]]))
+    )
+    return [
+        RunSpec(
+            problem=Problem.from_function(slope, [(-5.0, 5.0)] * 3, name=name, constraints=Constraints(parts, 1e-4)),
+            policy=softmax_policy(weights[:3], prescreening_gate=weights[3], portfolio=operators),
+            portfolio=operators,
+            config=DEConfig(
+                population_size=12, budget=200, updating=updating, final_population=7, n_candidates=2,
+                restart_tolerance=0.3, restart_final_fraction=0.3,
+            ),
+            observe=True,
+            seed=7,
+        )
+        for updating in ("sequential", "deferred")
+        for name, parts in (("inside", [rows, inside]), ("on the ring", [on_it, rows]))
+    ]  # fmt: skip
 
 
 def discrete() -> list[RunSpec]:

@@ -82,6 +82,15 @@ def test_members_are_limited() -> None:
         list(read_members(sink.getvalue(), 10))
 
 
+def test_a_list_of_members_that_swallows_others_is_refused() -> None:
+    content = bytearray(zipped({"a": b"1", "b": b"2"}))
+    first = content.index(b"PK\1\2")
+    content[first + 32] = 47  # a comment as long as the next entry
+    assert zipfile.ZipFile(io.BytesIO(content)).namelist() == ["a"]
+    with pytest.raises(ValueError, match="its list of members is not whole"):
+        list(read_members(bytes(content), 10))
+
+
 def test_arrays_have_the_size_that_they_declare() -> None:
     good = npz(a=np.arange(6.0).reshape(2, 3), b=np.array("text"))
     found = read_arrays(good, 10_000)

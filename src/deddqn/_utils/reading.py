@@ -94,6 +94,8 @@ def read_members(content: bytes, limit: int, most: int = MOST_MEMBERS) -> Iterat
     """Names and contents of the members of a zip archive, together at most `limit` bytes; each name once."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
+        if content[-22:-18] != b"PK\5\6" or int.from_bytes(content[-12:-10], "little") != len(members) % 2**16:
+            raise ValueError("its list of members is not whole")  # zipfile reads as many as it can
         if len(members) > most:
             raise ValueError(f"it has {len(members):,} members, more than the {most:,} allowed")
         if (total := sum(member.file_size for member in members)) > limit:

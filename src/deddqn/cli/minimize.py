@@ -41,6 +41,8 @@ class Options:
     """For a function: "-5,5", or one pair per coordinate as "-5,5;0,1"."""
     space: Path | None = None
     """For a function of a dictionary: a TOML or JSON file of named parameters, instead of bounds."""
+    constraints: str | None = None
+    """For a function: scipy's constraint objects, or a ReturnedConstraint, one or a list, as mymodule:name."""
     dimension: int | None = None
     """Number of coordinates, where the name or the bounds do not tell."""
     policy: str | None = None
@@ -59,6 +61,8 @@ class Options:
     """Stop at this value."""
     maxtime: float | None = None
     """Stop after so many seconds."""
+    noisy: bool = False
+    """The function gives other values when a point is evaluated again: search and estimate accordingly."""
     workers: int = 1
     """Processes that evaluate a generation (-1: all cores)."""
     seed: int | None = None
@@ -86,7 +90,8 @@ def run(options: Options) -> int:
         print(f"the function failed after {found.nfev} evaluations; best value {found.fun:.6g}", file=sys.stderr)
         return FAILED
     written = _report(optimizer, target, options)
-    return status or (0 if saved and written and np.isfinite(found.fun) else FAILED)
+    feasible = "maxcv" not in found or found.success or status
+    return status or (0 if saved and written and np.isfinite(found.fun) and feasible else FAILED)
 
 
 def _search(optimizer: Optimizer, function: Any, options: Options, saving: _Saving) -> int:
@@ -96,7 +101,14 @@ def _search(optimizer: Optimizer, function: Any, options: Options, saving: _Savi
         saving.save_if_due()
 
     try:
-        optimizer.optimize(function, workers=options.workers, maxtime=options.maxtime, callback=save, progress="always")
+        optimizer.optimize(
+            function,
+            workers=options.workers,
+            maxtime=options.maxtime,
+            callback=save,
+            progress="always",
+            constraints=None if options.resume is None else _constraints(options),
+        )
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
@@ -130,7 +142,7 @@ def _target(options: Options) -> Any:
     """The problem, or the function that ``module:function`` names (modules of the current folder are found)."""
     try:
         problem = get(options.problem, dimension=options.dimension)
-        for name in ("bounds", "space"):
+        for name in ("bounds", "space", "constraints"):
             if getattr(options, name) is not None:
                 given = str(getattr(options, name))
                 raise ValueError(f"{name} must be left out: {problem.name} has its own bounds, got {given!r}")
@@ -139,17 +151,31 @@ def _target(options: Options) -> Any:
         module_name, _, name = options.problem.partition(":")
         if not name or module_name in ("cec2005", "bbob"):
             raise
+    function = _named(options.problem, "problem must be a known problem or module:function")
+    if not callable(function):
+        raise ValueError(f"problem must name a function, but module {module_name!r} has no function {name!r}")
+    return function
+
+
+def _named(reference: str, rule: str) -> Any:
+    """What ``module:name`` stands for, None if the module has no such name; modules of the current folder are found."""
+    module_name, _, name = reference.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise ValueError(
-            f"problem must be a known problem or module:function, got {options.problem!r}: {error}"
-        ) from None
-    if not callable(getattr(module, name, None)):
-        raise ValueError(f"problem must name a function, but module {module_name!r} has no function {name!r}")
-    return getattr(module, name)
+        return getattr(importlib.import_module(module_name), name, None)
+    except (ModuleNotFoundError, ValueError) as error:
+        raise ValueError(f"{rule}, got {reference!r}: {error}") from None
+
+
+def _constraints(options: Options) -> Any:
+    if options.constraints is None:
+        return None
+    rule = "constraints must name what a module holds, as module:name"
+    found = _named(options.constraints, rule) if ":" in options.constraints else None
+    if found is None:
+        raise ValueError(f"{rule}, got {options.constraints!r}")
+    return found
 
 
 def _optimizer(options: Options, target: Any) -> Optimizer:
@@ -168,6 +194,8 @@ def _optimizer(options: Options, target: Any) -> Optimizer:
         n_candidates=options.n_candidates,
         updating="sequential" if options.workers == 1 else "deferred",
         rng=options.seed or 0,
+        constraints=_constraints(options),
+        noisy=options.noisy,
     )
     optimizer.label = options.problem
     return optimizer
@@ -272,6 +300,7 @@ def _report(optimizer: Optimizer, target: Any, options: Options) -> bool:
         "seed": result.seed,
         "strategy_counts": dict(zip(result.strategies, result.strategy_counts.tolist(), strict=True)),
         "non_finite": result.non_finite,
+        **({"maxcv": result.maxcv if np.isfinite(result.maxcv) else None} if "maxcv" in result else {}),
     }
     text = json.dumps(summary, indent=2) + "\n"
     failed = options.out is not None and str(options.out) != "-" and not _written(options.out, text)

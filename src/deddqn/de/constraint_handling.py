@@ -41,6 +41,8 @@ DE_STATE_AT = DE_STATE.at
 LEVEL_SHARE = 0.9  # of the initial population keep to the first level
 LEVEL_END = 0.9  # of the budget: then the level is 0
 LEVEL_POWER = 5.0
+UNPLANNED_POWER = 2.0  # where the end is not known: of the population's size over the evaluations that it lived
+LEAST_SHARE = 1e-4  # of the first level; then it is 0
 NARROW = 0.01  # of its scale: limits that are closer together need a level
 LARGEST_KEY = 1e307  # sums of a few keys are finite
 LEAST_SPREAD = 1e-3  # of the worst value: keys of violations keep their digits
@@ -176,7 +178,7 @@ def write_keys(scalars, pairs, keys, n):
 
 @kernel
 def renew_best_population(de_state):
-    """Keys of the kept population, which stays sorted from best to worst: insertion by swaps."""
+    """Keys of the best population that a restart replaced; it stays sorted from best to worst, by insertion."""
     pairs, keys, size = (
         de_state.best_population_pairs,
         de_state.best_population_fitness,
@@ -232,12 +234,22 @@ def update_level(address):
     counters, scalars = de_state.counters, de_state.scalars
     if math.isnan(scalars[Scalar.FIRST_LEVEL]):
         begin_constraints(de_state)
-    spent = counters[Counter.EVALUATIONS] / (LEVEL_END * counters[Counter.HORIZON])
-    scalars[Scalar.LEVEL] = scalars[Scalar.FIRST_LEVEL] * (1.0 - spent) ** LEVEL_POWER if spent < 1.0 else 0.0
+    scalars[Scalar.LEVEL] = scalars[Scalar.FIRST_LEVEL] * level_share(counters)
     for i in range(counters[Counter.POPULATION]):  # a first level is higher than the one that they were recorded at
         note_extremes(scalars, de_state.parent_pairs[i])
     renew_keys(de_state)
     return 0
+
+
+@kernel
+def level_share(counters):
+    """What is left of the first level: less and less over the budget; without one, over the life of the population."""
+    if counters[Counter.FIRST_POPULATION]:
+        lived = counters[Counter.EVALUATIONS] - counters[Counter.POPULATION_START]
+        share = (counters[Counter.POPULATION] / max(lived, counters[Counter.POPULATION])) ** UNPLANNED_POWER
+        return share if share >= LEAST_SHARE else 0.0
+    spent = counters[Counter.EVALUATIONS] / (LEVEL_END * counters[Counter.BUDGET])
+    return (1.0 - spent) ** LEVEL_POWER if spent < 1.0 else 0.0
 
 
 @kernel
@@ -288,13 +300,18 @@ def first_level(de_state, recorded):
 
 @kernel
 def write_scales(de_state, recorded):
-    """The mean excess of every constraint over the first `recorded` points; 1 where there is none."""
+    """The mean excess of every constraint over the first `recorded` points; 1 where there is none.
+
+    Of strict constraints the largest one: their violations are never weighed against values.
+    """
     scales = de_state.constraint_scale
     fill(scales, 0.0)
     for i in range(recorded):
         for j in range(scales.size):
             amount = excess(de_state, de_state.constraint_values[i], j)
-            if amount < math.inf:
+            if amount < math.inf and de_state.counters[Counter.STRICT]:
+                scales[j] = max(scales[j], amount)
+            elif amount < math.inf:
                 scales[j] += amount / recorded
     for j in range(scales.size):
         if not 0.0 < scales[j] < math.inf:

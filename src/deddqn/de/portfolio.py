@@ -85,6 +85,15 @@ class Portfolio(tuple[Operator, ...]):
             raise ValueError("portfolio must hold at least one entry, got none")
         return super().__new__(cls, made)
 
+    @classmethod
+    def from_values(cls, entries: Iterable[Sequence[str | float]]) -> Portfolio:
+        """The portfolio that `values` gave, as files hold it: nothing is left out there."""
+        rows = [tuple(entry) for entry in entries]
+        for row in rows:
+            if len(row) not in (3, 4):
+                raise ValueError(f"an entry must be (strategy, F, CR) or (strategy, F, CR, adapts), got {row!r}")
+        return cls(rows)  # type: ignore[arg-type]
+
     @property
     def names(self) -> tuple[str, ...]:
         """The strategies' names, with F and CR where they tell two entries apart."""

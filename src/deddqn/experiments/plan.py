@@ -18,7 +18,7 @@ KEY_VERSION = 1  # of what a job's content means: a change of it invalidates all
 Setting = str | int | float
 
 FORMAT = "deddqn-plan-1"
-MOST_JOBS = 10_000_000
+MOST_JOBS = 1_000_000
 FORM = {
     "format?": Exactly(FORMAT),
     "methods": [str],

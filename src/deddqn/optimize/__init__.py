@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from deddqn.optimize.optimizer import Optimizer
     from deddqn.optimize.parameters import Bool, Categorical, Float, Int
     from deddqn.optimize.plotting import plot
+    from deddqn.optimize.result import Result
     from deddqn.optimize.space import Space
 else:
     __getattr__, __dir__ = lazy_names(
@@ -22,8 +23,20 @@ else:
             "deddqn.optimize.optimizer": ("Optimizer",),
             "deddqn.optimize.parameters": ("Bool", "Categorical", "Float", "Int"),
             "deddqn.optimize.plotting": ("plot",),
+            "deddqn.optimize.result": ("Result",),
             "deddqn.optimize.space": ("Space",),
         },
     )
 
-__all__ = ["Bool", "Categorical", "Float", "Int", "Optimizer", "Space", "differential_evolution", "minimize", "plot"]
+__all__ = [
+    "Bool",
+    "Categorical",
+    "Float",
+    "Int",
+    "Optimizer",
+    "Result",
+    "Space",
+    "differential_evolution",
+    "minimize",
+    "plot",
+]

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from deddqn.optimize.classical import StrategyFunction
+from deddqn.optimize.option_types import (
+    BoundsLike,
+    IntegralityLike,
+    PointLike,
+    ScipyInitLike,
+    ScipySeed,
+    ScipyStrategy,
+    WorkersLike,
+)
 
 if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult
+    from deddqn.optimize.result import ScipyResult
 
 
 class _DefaultStrategy(str):
@@ -23,35 +32,36 @@ class _DefaultRecombination(float):
     """The same for CR."""
 
 
-OUR_STRATEGY, OUR_MUTATION = _DefaultStrategy("best1bin"), _DefaultMutation((0.5, 1))
+OUR_STRATEGY: Any = _DefaultStrategy("best1bin")
+OUR_MUTATION = _DefaultMutation((0.5, 1))
 OUR_RECOMBINATION = _DefaultRecombination(0.7)
 
 
 def differential_evolution(
     func: Callable[..., Any],
-    bounds: Any,
+    bounds: BoundsLike,
     args: tuple[Any, ...] = (),
-    strategy: str | StrategyFunction = OUR_STRATEGY,
+    strategy: ScipyStrategy | StrategyFunction = OUR_STRATEGY,
     maxiter: int = 1000,
     popsize: int = 15,
     tol: float = 0.01,
     mutation: float | tuple[float, float] = OUR_MUTATION,
     recombination: float = OUR_RECOMBINATION,
-    rng: Any = None,
+    rng: ScipySeed | None = None,
     callback: Callable[..., Any] | None = None,
     disp: bool = False,
     polish: bool | Callable[..., Any] = True,
-    init: Any = "latinhypercube",
+    init: ScipyInitLike = "latinhypercube",
     atol: float = 0,
     updating: Literal["immediate", "deferred"] = "immediate",
-    workers: int | Callable[..., Iterable[Any]] = 1,
+    workers: WorkersLike = 1,
     constraints: Any = (),
-    x0: Any = None,
+    x0: PointLike | None = None,
     *,
-    integrality: Any = None,
+    integrality: IntegralityLike | None = None,
     vectorized: bool = False,
-    seed: Any = None,
-) -> OptimizeResult:
+    seed: ScipySeed | None = None,
+) -> ScipyResult:
     """Minimise a function over a box: scipy's `differential_evolution`, with one import line changed.
 
     Parameters, result and the rules for stopping are scipy's, whose documentation holds for what is not said here.

@@ -29,6 +29,10 @@ def result_html(result: Any, title: str = "Result", maxfun: int | None = None) -
         "message": str(result.get("message")),
         "policy": f"{result.get('policy')}, seed {result.get('seed')}",
     }
+    if "params" in result:
+        facts["x"] = ", ".join(f"{name} = {_number(value)}" for name, value in result["params"].items())
+    if "maxcv" in result:
+        facts["largest violation"] = _number(result["maxcv"])
     rows = "".join(
         f'<tr><th scope="row" style="{CELL}">{escape(name)}</th><td style="{CELL}">{escape(text)}</td></tr>'
         for name, text in facts.items()

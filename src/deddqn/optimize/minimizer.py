@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 import numpy as np
 
 from deddqn._utils.validation import suggests_keywords
+from deddqn.optimize import option_types
 from deddqn.optimize.arguments import choose_policy, flag, number, population_of, split_bounds, whole_number
 from deddqn.optimize.constrained_polish import ConstrainedPolish
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints_of, problem_of
+from deddqn.optimize.noisy import check_noisy
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.parallel import is_parallel
 from deddqn.optimize.planning import MOST_UNPLANNED
 from deddqn.optimize.polish import SEARCH_SHARE, Polish, polishing_bounds, polishing_limits, polishing_share
+from deddqn.optimize.result import Result
 from deddqn.optimize.space import Space
 from deddqn.optimize.space_search import encoded_arguments, of_point
-from deddqn.policies.policy import Policy
 from deddqn.problems.constraints import ConstrainedFunction, Constraints
 from deddqn.problems.problem import Problem
 from deddqn.problems.python_callback import as_value
-
-if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult
 
 
 @suggests_keywords
 def minimize(
     fun: Callable[..., Any] | Problem,
-    bounds: Any = None,
+    bounds: option_types.BoundsLike | None = None,
     *,
     space: Space | None = None,
     args: tuple[Any, ...] = (),
-    policy: str | os.PathLike[str] | Policy | None = None,
-    portfolio: Any = None,
+    policy: option_types.PolicyLike | None = None,
+    portfolio: option_types.PortfolioLike | None = None,
     maxfun: int | None = None,
     maxiter: int | None = None,
     maxtime: float | None = None,
@@ -47,26 +45,27 @@ def minimize(
     final_population: int | None = None,
     scale: float | None = None,
     crossover: float | None = None,
-    repair: str | None = None,
-    updating: str | None = None,
+    repair: option_types.Repair | None = None,
+    updating: option_types.Updating | None = None,
     restart_tolerance: float | None = None,
     restart_final_fraction: float | None = None,
     n_candidates: int | None = None,
-    integrality: Any = None,
+    integrality: option_types.IntegralityLike | None = None,
     vectorized: bool = False,
-    workers: Any = 1,
-    x0: Any = None,
-    init: Any = "uniform",
-    rng: Any = None,
-    seed: Any = None,
+    workers: option_types.WorkersLike = 1,
+    x0: option_types.PointLike | Mapping[str, Any] | None = None,
+    init: option_types.InitLike = "uniform",
+    rng: option_types.Seed | None = None,
+    seed: option_types.Seed | None = None,
     callback: Callable[..., Any] | None = None,
     history: bool = False,
     polish: bool | None = None,
     disp: bool = False,
     constraints: Any = None,
     constraint_tolerance: float = EQUALITY_TOLERANCE,
-    progress: bool | str = False,
-) -> OptimizeResult:
+    progress: bool | Literal["always"] = False,
+    noisy: bool = False,
+) -> Result:
     """Minimise a black-box function over a box with Differential Evolution, its operators chosen by a policy.
 
     Parameters
@@ -120,6 +119,10 @@ def minimize(
     constraint_tolerance : how far equalities (equal limits) may be missed.
     progress : show a bar with evaluations, best value and time left, on a terminal (standard error) or in a notebook;
         "always" prints a line now and then where there is neither.
+    noisy : `fun` gives other values when a point is evaluated again. The search follows the mean of many points instead
+        of the best one, and the last 2% of `maxfun` (10 to 200) evaluate the answer again: ``fun`` is the mean of
+        ``reevaluations`` values, ``fun_error`` its standard error. Not with `policy`, `portfolio`, constraints,
+        integers or settings of the population.
 
     Returns
     -------
@@ -134,7 +137,7 @@ def minimize(
     >>> bool(result.fun < 1e-3)
     True
     """
-    box = bounds
+    box: option_types.BoundsLike | Problem | None = bounds
     if isinstance(fun, Problem):
         if bounds is not None:
             raise ValueError(f"bounds must be left out when fun is a Problem, which has its own, got {bounds!r}")
@@ -144,6 +147,8 @@ def minimize(
         raise ValueError(f"fun must be callable or a Problem{by_name}, got {fun!r}")
     vectorized, disp = flag("vectorized", vectorized), flag("disp", disp)
     evaluations = None if maxfun is None else whole_number("maxfun", maxfun, 1)
+    if noisy:
+        check_noisy(polish=polish)
     if maxfun is None and maxtime is None and callback is None:
         evaluations = MOST_UNPLANNED
     total = evaluations
@@ -186,6 +191,7 @@ def minimize(
         history=history,
         constraints=limited,
         constraint_tolerance=constraint_tolerance,
+        noisy=noisy,
     )
     result = optimizer.optimize(
         None if isinstance(fun, Problem) else fun,

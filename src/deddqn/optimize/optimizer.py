@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from deddqn._utils.validation import suggests_keywords
 from deddqn.de.state import Counter
 from deddqn.engine.run import Run
 from deddqn.engine.run_spec import RunSpec
-from deddqn.optimize import asked_points
+from deddqn.optimize import asked_points, option_types
 from deddqn.optimize.arguments import (
     check_start,
     choose_policy,
@@ -29,7 +29,8 @@ from deddqn.optimize.callbacks import asks_to_stop
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of, renew_constraints
 from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
-from deddqn.optimize.planning import Plan, carry_out, end_of_generation, plan_by_clock
+from deddqn.optimize.noisy import answer, noisy_policy
+from deddqn.optimize.planning import Plan, carry_out, extended, plan_by_clock
 from deddqn.optimize.progress import check_progress, display, generation_line
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
@@ -40,9 +41,6 @@ from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_messag
 from deddqn.policies.policy import Policy
 from deddqn.problems.integrality import on_lattice
 from deddqn.problems.problem import Problem
-
-if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult
 
 
 class Optimizer:
@@ -66,11 +64,11 @@ class Optimizer:
     @suggests_keywords
     def __init__(
         self,
-        bounds: Any = None,
+        bounds: option_types.BoundsLike | Problem | None = None,
         *,
         space: Space | None = None,
-        policy: str | os.PathLike[str] | Policy | None = None,
-        portfolio: Any = None,
+        policy: option_types.PolicyLike | None = None,
+        portfolio: option_types.PortfolioLike | None = None,
         maxfun: int | None = None,
         maxiter: int | None = None,
         ftarget: float | None = None,
@@ -80,23 +78,26 @@ class Optimizer:
         final_population: int | None = None,
         scale: float | None = None,
         crossover: float | None = None,
-        repair: str | None = None,
-        updating: str = "sequential",
+        repair: option_types.Repair | None = None,
+        updating: option_types.Updating = "sequential",
         restart_tolerance: float | None = None,
         restart_final_fraction: float | None = None,
         n_candidates: int | None = None,
-        integrality: Any = None,
-        x0: Any = None,
-        init: Any = "uniform",
-        rng: Any = None,
-        seed: Any = None,
+        integrality: option_types.IntegralityLike | None = None,
+        x0: option_types.PointLike | Mapping[str, Any] | None = None,
+        init: option_types.InitLike = "uniform",
+        rng: option_types.Seed | None = None,
+        seed: option_types.Seed | None = None,
         history: bool = False,
         constraints: Any = None,
         constraint_tolerance: float = EQUALITY_TOLERANCE,
+        noisy: bool = False,
     ) -> None:
         in_space = {"bounds": bounds, "integrality": integrality, "constraints": constraints, "x0": x0, "init": init}
         bounds, integrality, constraints, x0, init = encoded_arguments(space, in_space).values()
         problem, box = problem_of(bounds, constraints, constraint_tolerance, integrality)
+        if flag("noisy", noisy):
+            policy, portfolio = noisy_policy(policy, portfolio, constraints=constraints, integrality=integrality)
         chosen, operators = choose_policy(policy, portfolio, scale, crossover)
         self._limits = limits_of(maxiter, ftarget, tol, atol)
         self._plan, config = plan_search(
@@ -112,6 +113,7 @@ class Optimizer:
             n_candidates=n_candidates,
             repair=repair,
             updating=updating,
+            noisy=noisy,
         )
         size = config.first_population or config.population_size
         root = root_seed(rng, seed)
@@ -224,11 +226,8 @@ class Optimizer:
 
         The population grows to the size that a plan for so many has by now; a generation that has begun ends first.
         """
-        total, least = whole_number("maxfun", maxfun, 1), end_of_generation(self._run)
-        if total < least:
-            raise ValueError(f"maxfun must be at least {least}, the evaluations made or begun so far, got {maxfun}")
+        waiting = extended(self._plan, self._run, maxfun)
         self._reasons.clear()
-        waiting = replace(self._plan, waiting=total)
         self._plan = waiting if self._asked else carry_out(waiting, self._run)
 
     # Stopping and results
@@ -246,7 +245,7 @@ class Optimizer:
         return convergence(self._run, self._limits)
 
     @property
-    def result(self) -> OptimizeResult:
+    def result(self) -> Result:
         """What is known now, as scipy's `OptimizeResult`."""
         de_state = self._run.de_state
         stopped = self.stop()
@@ -266,7 +265,7 @@ class Optimizer:
             policy=self._run.spec.policy.name,
             seed=self.seed,
         )
-        result.update(constraint_fields(self._run))
+        result.update(answer(self._run, self._plan.judged) if self._plan.noisy else constraint_fields(self._run))
         result |= {} if self.space is None else {"params": self.space.decode(result.x)}
         if de_state.counters[Counter.FOREIGN]:
             result["foreign"] = int(de_state.counters[Counter.FOREIGN])
@@ -282,14 +281,14 @@ class Optimizer:
         *,
         args: tuple[Any, ...] = (),
         vectorized: bool = False,
-        workers: Any = 1,
+        workers: option_types.WorkersLike = 1,
         callback: Callable[..., Any] | None = None,
         maxtime: float | None = None,
         disp: bool = False,
-        progress: bool | str = False,
+        progress: bool | Literal["always"] = False,
         maxfun: int | None = None,
         constraints: Any = None,
-    ) -> OptimizeResult:
+    ) -> Result:
         """Search on `fun` until something says stop; `maxfun` extends a search that was begun. See `minimize`.
 
         A search that was loaded needs its `constraints` again, if they have functions.
@@ -308,7 +307,8 @@ class Optimizer:
         if by_clock and self._run.ended:
             plan_by_clock(self._plan, self._run, 2 * self._run.evaluations)
         try:
-            with drive, display(shown, self._run, drive.deadline, alone=drive.alone) as bar:
+            known = self._plan.waiting or self._plan.maxfun
+            with drive, display(shown, self._run, known, drive.deadline, alone=drive.alone) as bar:
                 while not self.stop():
                     if not drive.generation():
                         self._reasons.add("maxtime")
@@ -381,7 +381,7 @@ class Optimizer:
 
     def _restore(self, state: dict[str, Any], policy: Policy | None) -> None:
         from deddqn.engine.memory_check import check_arena
-        from deddqn.optimize.saved_search import spec_of
+        from deddqn.optimize.saved_search import check_against_memory, spec_of
 
         spec = spec_of(state, policy)
         self._limits = Limits(**state["limits"])
@@ -391,7 +391,5 @@ class Optimizer:
         space = saved_space(state["space"], spec.problem)
         self._adopt(Run.resume(spec, state["arena"]), history, space)
         self._asked = set(state["asked"])
-        size = int(self._run.de_state.counters[Counter.GENERATION_SIZE])
-        if not all(0 <= i < size for i in self._asked):
-            raise ValueError(f"asked must be numbers of points of the generation, 0 to {size - 1}")
+        check_against_memory(state, self._run)
         self.label = state["label"]

@@ -49,18 +49,18 @@ def check_progress(progress: Any) -> bool | str:
     return progress
 
 
-def display(progress: bool | str, run: Run, deadline: float | None, *, alone: bool) -> Silent:
+def display(progress: bool | str, run: Run, maxfun: int | None, deadline: float | None, *, alone: bool) -> Silent:
     """What shows the progress here: a bar on a terminal or in a notebook; elsewhere lines if `progress` is "always".
 
-    `deadline` is a moment of the monotonic clock, or None; `alone` is False where worker processes are forked, which
-    must not happen beside a thread that draws.
+    `maxfun` and `deadline`, a moment of the monotonic clock, are None where nobody knows; `alone` is False where worker
+    processes are forked, which must not happen beside a thread that draws.
     """
     if not progress:
         return Silent()
     from rich.console import Console
 
     console = Console(stderr=True)
-    standing = Standing(run, deadline)
+    standing = Standing(run, maxfun, deadline)
     if console.is_jupyter:
         return NotebookBar(standing)
     if console.is_terminal and not console.is_dumb_terminal:
@@ -71,20 +71,25 @@ def display(progress: bool | str, run: Run, deadline: float | None, *, alone: bo
 class Standing:
     """Where a run stands, as pieces of a line."""
 
-    def __init__(self, run: Run, deadline: float | None) -> None:
-        self.run, self.deadline = run, deadline
+    def __init__(self, run: Run, maxfun: int | None, deadline: float | None) -> None:
+        self.run, self.maxfun, self.deadline = run, maxfun, deadline
         self.started, self.before = time.monotonic(), run.evaluations
         self.over = False
 
     @property
     def share(self) -> float:
-        """Of the evaluations, those made, in [0, 1]."""
-        return min(1.0, self.run.evaluations / self.run.spec.config.budget)
+        """How much of the search is done, by evaluations or by time, in [0, 1]; 0 where nobody knows."""
+        shares = [0.0]
+        if self.maxfun is not None:
+            shares.append(self.run.evaluations / self.maxfun)
+        if self.deadline is not None:
+            shares.append((time.monotonic() - self.started) / max(self.deadline - self.started, 1e-9))
+        return min(1.0, max(shares))
 
     def numbers(self) -> list[str]:
         """Evaluations, best value and time, most important first."""
-        made, most = self.run.evaluations, self.run.spec.config.budget
-        found = [f"{made:,}/{most:,}", f"best {self.run.best_value:.6g}"]
+        most = " evaluations" if self.maxfun is None else f"/{self.maxfun:,}"
+        found = [f"{self.run.evaluations:,}{most}", f"best {self.run.best_value:.6g}"]
         clock = self._clock()
         return [*found, clock] if clock else found
 
@@ -99,8 +104,8 @@ class Standing:
             return f"took {_minutes(now - self.started)}"
         left = math.inf if self.deadline is None else max(0.0, self.deadline - now)
         new = self.run.evaluations - self.before
-        if new:
-            left = min(left, (now - self.started) / new * (self.run.spec.config.budget - self.run.evaluations))
+        if new and self.maxfun is not None:
+            left = min(left, (now - self.started) / new * (self.maxfun - self.run.evaluations))
         return f"{_minutes(left)} left" if left < math.inf else ""
 
 

@@ -90,6 +90,8 @@ DESCRIPTION = {
         "final": (int, None),
         "tolerance": float,
         "fraction": float,
+        "noisy": bool,
+        "judged": bool,
     },
     "asked": [int],
     "label": str,
@@ -129,12 +131,22 @@ def spec_of(state: dict[str, Any], policy: Policy | None) -> RunSpec:
     return RunSpec(
         problem=_problem_of(state["problem"], largest),
         policy=_policy_of(state["policy"], policy),
-        portfolio=Portfolio(tuple(entry) for entry in state["portfolio"]),
+        portfolio=Portfolio.from_values(state["portfolio"]),
         config=DEConfig(**state["config"]),
         seed=int(state["seed"]),
         repeat=int(state["repeat"]),
         trial_rows=int(state["trial_rows"]),
     )
+
+
+def check_against_memory(state: dict[str, Any], run: Run) -> None:
+    """Refuse a state (ValueError) that says something else than the memory of its run."""
+    counters = run.de_state.counters
+    if bool(counters[Counter.NOISY]) != state["problem"]["noisy"]:
+        raise ValueError("noisy must be what the memory of the search says")
+    size = int(counters[Counter.GENERATION_SIZE])
+    if not all(0 <= i < size for i in state["asked"]):
+        raise ValueError(f"asked must be numbers of points of the generation, 0 to {size - 1}")
 
 
 # Problems: the registered ones by name, all others as a box whose function is given again

@@ -11,11 +11,13 @@ import numpy as np
 
 from deddqn._jit import is_jitted
 from deddqn.de.config import SMALLEST_POPULATION
-from deddqn.de.state import Counter, End
+from deddqn.de.constraint_state import Pair
+from deddqn.de.state import Counter, End, Scalar
 from deddqn.optimize.arguments import choose_policy, number, population_of, split_bounds, whole_number
 from deddqn.optimize.classical import TrialMaker, classical_search
 from deddqn.optimize.constraint_arguments import constraints_of
 from deddqn.optimize.optimizer import Optimizer
+from deddqn.optimize.option_types import Updating
 from deddqn.optimize.scipy_functions import MapLike, PointFunction, VectorizedFunction
 from deddqn.optimize.scipy_polish import polished
 from deddqn.problems.integrality import lattice_bounds
@@ -54,7 +56,7 @@ class ScipySearch:
         integrality: Any,
         vectorized: bool,
     ) -> None:
-        updating, vectorized = _modes(updating, workers, vectorized)
+        mode, vectorized = _modes(updating, workers, vectorized)
         self.function = _wrapped(func, args if isinstance(args, tuple) else (args,), vectorized)
         self.original = func
         self.vectorized, self.workers = vectorized, MapLike(workers) if callable(workers) else workers
@@ -65,14 +67,15 @@ class ScipySearch:
         self.constraints = constraints_of(constraints, 0.0, self.bounds, vectorized=vectorized, strict=True)
         self.feasible_evaluations = self.seen = 0
         self.tol, self.atol = number("tol", tol, 0.0), number("atol", atol, 0.0)
+        self.to_the_end = named is None and self.tol == self.atol == 0.0
         self.asked_to_stop = False
         size = self._size(whole_number("popsize", popsize, 1), init)
         self.size, self.iterations = size, 0
         self.maxiter = 1000 if maxiter is None else whole_number("maxiter", maxiter, 0)
         self.budget = max((self.maxiter + 1) * size, SMALLEST_POPULATION)
         settings = self._own_search() if named is None else classical_search(*named)
-        if updating == "immediate" and named is None:
-            updating = "sequential"
+        if mode == "immediate" and named is None:
+            mode = "sequential"
         self.optimizer = Optimizer(
             np.column_stack(self.bounds),
             **{
@@ -80,7 +83,7 @@ class ScipySearch:
                 "maxfun": self.budget,
                 **settings,
             },
-            updating=updating,
+            updating=mode,
             integrality=self.integral,
             constraints=self.constraints,
             x0=x0,
@@ -124,12 +127,11 @@ class ScipySearch:
         converged. With them its plan is the same for every `maxiter`, so that a search that is stopped earlier is the
         beginning of a longer one, as in scipy.
         """
-        to_the_end = self.tol == 0.0 and self.atol == 0.0
-        planned = self.budget if to_the_end else PLANNED_ITERATIONS * self.size
+        planned = self.budget if self.to_the_end else PLANNED_ITERATIONS * self.size
         policy, _ = choose_policy(None, None, None, None)
         most = population_of(None, "uniform", policy, planned)
         settings = {"maxfun": planned, "population_size": max(min(self.size, most), SMALLEST_POPULATION)}
-        return settings if to_the_end else {**settings, "restart_tolerance": 0.0}
+        return settings if self.to_the_end else {**settings, "restart_tolerance": 0.0}
 
     def _go_on(self) -> None:
         """Continue with the last population when the plan is used up, and scipy's evaluations are not."""
@@ -143,7 +145,7 @@ class ScipySearch:
     def solve(self, callback: Callable[..., Any] | None, disp: bool, polish: Any) -> OptimizeResult:
         """Search, polish, and describe what was found."""
 
-        def watch(intermediate_result: OptimizeResult) -> bool:
+        def watch(x: np.ndarray, convergence: float) -> bool:
             self._count_calls()
             self._go_on()
             if not self._ends_iteration():
@@ -237,13 +239,17 @@ class ScipySearch:
 
     def _converged(self) -> bool:
         """scipy's criterion for stopping; or all points are the same, as far as scipy, with its unit box, can tell."""
-        found = self.optimizer.result
-        energies, width = found.population_energies, self.bounds[1] - self.bounds[0]
-        if np.isinf(energies).any() or (self.tol == 0.0 and self.atol == 0.0):
+        run = self.optimizer._run
+        if self.to_the_end or run.generation == 0 or not np.isfinite(run.fitness).all():
             return False
-        if np.std(energies) <= self.atol + self.tol * np.abs(np.mean(energies)):
+        population, scalars = run.population, run.de_state.scalars
+        if np.any(run.de_state.parent_pairs[: len(population), Pair.VIOLATION :] > 0.0):
+            return False
+        if scalars[Scalar.DEVIATION] <= self.atol + self.tol * abs(scalars[Scalar.MEAN]):
             return True
-        return bool(np.all(np.ptp(found.population, axis=0) <= np.finfo(np.float64).eps * width))
+        least = np.finfo(np.float64).eps * (self.bounds[1] - self.bounds[0])
+        two_agree = np.all(np.abs(population[0] - population[-1]) <= least)  # else there is no need to look at all
+        return bool(two_agree and np.all(np.ptp(population, axis=0) <= least))
 
 
 def _integral(integrality: Any, dimension: int) -> np.ndarray:
@@ -255,7 +261,7 @@ def _integral(integrality: Any, dimension: int) -> np.ndarray:
         raise ValueError(f"integrality must be one truth value, or one for each coordinate, got {given!r}") from None
 
 
-def _modes(updating: str, workers: Any, vectorized: bool) -> tuple[str, bool]:
+def _modes(updating: str, workers: Any, vectorized: bool) -> tuple[Updating, bool]:
     """What `workers` and `vectorized` make of one another and of `updating`, with scipy's warnings."""
     if updating not in ("immediate", "deferred"):
         raise ValueError(f"updating must be 'immediate' or 'deferred', got {updating!r}")
@@ -267,7 +273,8 @@ def _modes(updating: str, workers: Any, vectorized: bool) -> tuple[str, bool]:
         vectorized = False
     if vectorized and updating == "immediate":
         _warn("the 'vectorized' keyword has overridden updating='immediate' to updating='deferred'")
-    return ("deferred" if parallel or vectorized else updating), bool(vectorized)
+    deferred = parallel or vectorized or updating == "deferred"
+    return "deferred" if deferred else "immediate", bool(vectorized)
 
 
 def _warn(text: str) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from deddqn.de.state import Counter, Scalar
 from deddqn.engine.run import Run
-from deddqn.optimize.result import Result
+from deddqn.optimize.result import HistoryResult
 
 
 class History:
@@ -36,9 +36,9 @@ class History:
             "strategy_counts": np.diff(totals, axis=0) if len(totals) else totals,
         }
 
-    def result(self) -> Result:
+    def result(self) -> HistoryResult:
         """The rows with attribute access."""
-        return Result(self.arrays())
+        return HistoryResult(self.arrays())
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray], n_ops: int) -> History:

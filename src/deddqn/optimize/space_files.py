@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from deddqn._utils.plain_json import parse_json
+from deddqn._utils.reading import read_limited
+
+LARGEST_FILE = 2**24
 
 
 def read_values(path: Path, ending: str) -> dict[str, Any]:
     """The values of a file; a name that comes twice is an error in both formats."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_limited(path, LARGEST_FILE).decode()
         values = tomllib.loads(text) if ending == ".toml" else parse_json(text)
     except (tomllib.TOMLDecodeError, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"it is not {ending[1:].upper()}: {error}") from None

@@ -10,9 +10,10 @@ import numpy as np
 
 from deddqn.de.config import SMALLEST_POPULATION
 from deddqn.optimize.optimizer import Optimizer
+from deddqn.optimize.option_types import InitName
 from deddqn.optuna.encoding import Encoding
 
-FIRST_DESIGN = "latinhypercube"
+FIRST_DESIGN: InitName = "latinhypercube"
 FINAL_POPULATION = 8
 SHARE_OF_DESIGN = 6  # a sixth of the planned trials ..
 DESIGN_SIZES = (10, 40)  # .. but no fewer and no more

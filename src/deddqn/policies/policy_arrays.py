@@ -58,9 +58,9 @@ def unpacked(parts: dict[str, Any]) -> CompiledPolicy:
     kind, name = parts["kind"], check_name("name of the policy", parts["name"])
     if kind not in _KERNELS:
         raise ValueError(f"policy must be of a kind in {', '.join(_KERNELS)}, got {kind!r}")
-    if setup.ndim != 1:
-        raise ValueError(f"the setup of a policy must be a vector, got shape {setup.shape}")
-    own = None if parts["portfolio"] is None else Portfolio(tuple(entry) for entry in parts["portfolio"])
+    if setup.ndim != 1 or parts["setup"].dtype != np.float64:
+        raise ValueError(f"the setup of a policy must be a vector of float64, got shape {setup.shape}")
+    own = None if parts["portfolio"] is None else Portfolio.from_values(parts["portfolio"])
     made_for: dict[str, Any] = {"name": name, "max_dimension": parts["max_dimension"], "de": parts["de"]}
     if kind in WITH_PORTFOLIO:
         if own is None:

@@ -113,7 +113,7 @@ def load_policy_file(path: str | os.PathLike[str]) -> CompiledPolicy:
         return _KINDS[kind](
             tensors,
             name=header["name"],
-            portfolio=Portfolio(tuple(entry) for entry in header["portfolio"]),
+            portfolio=Portfolio.from_values(header["portfolio"]),
             max_dimension=header["max_dimension"],
             metadata=header,
             de=header.get("de"),
