@@ -7,6 +7,7 @@ from collections import Counter as Tally
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from deddqn import DEConfig, Portfolio, Problem, RunSpec
 from deddqn.de.discrete import enter_given_population
@@ -16,6 +17,7 @@ from deddqn.engine import stepping
 from deddqn.engine.run import Run
 from deddqn.policies import load_policy
 from deddqn.problems.integrality import check_integrality, lattice_bounds, lattice_points, on_lattice, spread_on_lattice
+from tests.de.test_prescreening import score_at
 
 
 def run_on(bounds, integrality, *, strategies=("rand/1",), seed=1, population=None, **config):
@@ -255,3 +257,28 @@ def test_pre_screening_remembers_the_candidate_that_is_taken():
     points = points_of(run, lambda x: float(x @ x))
     assert len(points) == 600 == len(set(map(tuple, points)))
     assert run.de_state.counters[Counter.VISITED] == 600
+
+
+def test_categories_are_equally_far_apart_for_the_surrogate():
+    """The score by linear algebra, where another category adds 1 to a squared distance, whatever its number is."""
+    rng = np.random.default_rng(3)
+    known = np.column_stack([rng.integers(0, 5, 8), rng.random(8)])
+    values, new = rng.random(8), np.array([[0.0, 0.5], [3.0, 0.5], [4.0, 0.1]])
+    policy, config = load_policy("softmax-x"), DEConfig(population_size=8, budget=100, n_candidates=2)
+    box = Problem.box([0.0, 0.0], [4.0, 1.0], integrality=[2, 0])
+    run = Run(RunSpec(problem=box, policy=policy, portfolio=policy.portfolio, config=config))
+    run.de_state.parents[:8], run.de_state.fitness[:] = known, values
+    run.de_state.order[:] = np.argsort(values)
+    found = np.empty(3)
+    score_at(run.address, new, found)
+
+    def squares(one, other):
+        return 1.0 * (one[:, None, 0] != other[None, :, 0]) + (one[:, None, 1] - other[None, :, 1]) ** 2
+
+    scaled = known / [4.0, 1.0]
+    length = 20.0 * ((scaled - scaled.mean(axis=0)) ** 2).sum(axis=1).mean()
+    ranks = 1.0 - 2.0 * (rankdata(values) - 1.0) / 7.0
+    weights = np.linalg.solve(length / (length + squares(known, known)) + 0.001 * np.eye(8), ranks)
+    away = squares(new, known)
+    expected = 0.5 + 0.5 * (length / (length + away)) @ weights + away.min(axis=1) / length
+    np.testing.assert_allclose(found, expected, atol=1e-9)

@@ -52,6 +52,15 @@ MADE = {
 NAMES = [path.relative_to(ROOT).as_posix() for path in pages()]
 every_page = pytest.mark.parametrize("name", NAMES)
 
+FUNCTIONS = """
+def function(x):
+    return float((x**2).sum())
+
+
+def training(params):
+    return float(abs(params["layers"] - 3))
+"""
+
 
 def skip_without(name: str) -> None:
     """Skip a page whose optional packages are not here; importing some of them takes seconds."""
@@ -67,7 +76,8 @@ def test_blocks_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(registry, "_FACTORIES", dict(registry._FACTORIES))  # pages may register policies
-    (tmp_path / "mymodule.py").write_text("def function(x):\n    return float((x**2).sum())\n")
+    (tmp_path / "mymodule.py").write_text(FUNCTIONS)
+    (tmp_path / "space.toml").write_text('[layers]\ntype = "int"\nlow = 1\nhigh = 8\n')
     page = ROOT / name
     reader = Reader(name, page.read_text(encoding="utf-8"))
     reader.read()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
-from scipy.optimize import OptimizeResult, rosen
+from scipy.optimize import LinearConstraint, OptimizeResult, rosen
 
 import deddqn
 from deddqn import differential_evolution
@@ -208,3 +208,43 @@ def test_a_jitted_function_stays_compiled() -> None:
     square = numba.njit(lambda x: (x**2).sum())
     result = differential_evolution(square, [(-1, 1)] * 2, rng=1)
     assert result.success and result.fun < 1e-12
+
+
+@pytest.mark.parametrize("options", [{}, {"strategy": "rand1bin"}, {"updating": "deferred"}, {"workers": map}])
+def test_func_is_not_called_where_a_constraint_is_violated(options: dict[str, Any]) -> None:
+    seen: list[np.ndarray] = []
+
+    def only_inside(x: np.ndarray) -> float:
+        seen.append(x)
+        assert x.sum() <= 1.0 + 1e-12
+        return -float(np.log(1.0 + 1e-9 - x.sum()) * 0.01 + x[0])
+
+    limit = LinearConstraint(np.ones((1, 3)), -np.inf, 1.0)
+    options = {"updating": "deferred", **options} if "workers" in options else options
+    result = differential_evolution(only_inside, BOX, constraints=limit, maxiter=30, rng=1, polish=False, **options)
+    assert result.maxcv == 0.0 and len(result.constr) == 1 and result.nfev == len(seen) < 31 * 45
+    assert result.x.sum() <= 1.0 and result.fun == result.population_energies[0]
+
+
+def test_vectorized_func_gets_the_feasible_points() -> None:
+    def of_columns(x: np.ndarray) -> np.ndarray:
+        assert np.all(x.sum(axis=0) <= 1.0 + 1e-12)
+        return -x[0]
+
+    limit = LinearConstraint(np.ones((1, 3)), -np.inf, 1.0)
+    common = {"constraints": limit, "maxiter": 20, "rng": 1, "polish": False, "updating": "deferred"}
+    at_once = differential_evolution(of_columns, BOX, vectorized=True, **common)
+    one_by_one = differential_evolution(lambda x: -x[0], BOX, **common)
+    assert np.array_equal(at_once.x, one_by_one.x) and at_once.nit == one_by_one.nit
+
+
+@pytest.mark.parametrize("options", [{}, {"strategy": "best1exp"}, {"strategy": "rand1bin", "updating": "deferred"}])
+def test_integers_and_polishing(options: dict[str, Any]) -> None:
+    def cost(x: np.ndarray) -> float:
+        assert x[0] == round(x[0])
+        return float((x[0] - 2.6) ** 2 + (x[1] - 0.123456) ** 2)
+
+    result = differential_evolution(cost, [(0.2, 5.9), (-1, 1)], integrality=[True, False], rng=1, **options)
+    assert result.x[0] == 3 and abs(result.x[1] - 0.123456) < 1e-6 and result.success
+    with pytest.raises(ValueError, match="must have an integer between them"):
+        differential_evolution(cost, [(0.2, 0.9), (-1, 1)], integrality=[True, False])

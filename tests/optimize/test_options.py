@@ -227,7 +227,7 @@ def test_disp_prints_a_line_per_generation(capsys):
 
 def test_numbers_may_be_numpy_numbers_or_floats():
     options = {"maxfun": 1.3e2, "population_size": np.int32(20), "rng": np.uint8(7), "scale": np.float32(0.5)}
-    expected = minimize(bowl, BOX, scale=0.5, **SMALL)
+    expected = minimize(bowl, BOX, scale=0.5, maxiter=99, **SMALL)
     assert_same(expected, minimize(bowl, BOX, **options, maxiter=np.int64(99)))
 
 

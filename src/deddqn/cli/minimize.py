@@ -61,6 +61,8 @@ class Options:
     """Stop at this value."""
     maxtime: float | None = None
     """Stop after so many seconds."""
+    noisy: bool = False
+    """The function gives other values when a point is evaluated again: search and estimate accordingly."""
     workers: int = 1
     """Processes that evaluate a generation (-1: all cores)."""
     seed: int | None = None
@@ -193,6 +195,7 @@ def _optimizer(options: Options, target: Any) -> Optimizer:
         updating="sequential" if options.workers == 1 else "deferred",
         rng=options.seed or 0,
         constraints=_constraints(options),
+        noisy=options.noisy,
     )
     optimizer.label = options.problem
     return optimizer

@@ -21,6 +21,7 @@ import numpy as np
 from deddqn._jit import copy, fill, kernel
 from deddqn.de.cma_state import Model
 from deddqn.de.mutation import CMA, STRATEGIES
+from deddqn.de.noise import begin_progress, first_samples, follow_progress
 from deddqn.de.population_statistics import sort_by_fitness
 from deddqn.de.state import LARGEST_LAMBDA, Counter, fewest_samples
 from deddqn.rng import Stream, standard_normal
@@ -86,6 +87,8 @@ def begin_model(de_state):
     model[Model.SIGMA] = 1.0
     model[Model.BEST] = math.inf
     model[Model.SAMPLES] = model[Model.UPDATES] = model[Model.STALE] = 0
+    begin_progress(de_state)
+    model[Model.LAMBDA] = first_samples(de_state, model[Model.LAMBDA])
     fill(de_state.path_sigma, 0.0)
     fill(de_state.path_covariance, 0.0)
     factorise(de_state.model_covariance, de_state.model_factor)
@@ -175,6 +178,9 @@ def update_model(de_state):
     moving = _move_paths(de_state, mass)
     _learn_covariance(de_state, samples, total, mass, moving)
     _note_best(de_state, order[0], values[order[samples - 1]])
+    follow_progress(
+        de_state, values[order[better]], values[order[samples - 1 - better // 2]] - values[order[better // 2]]
+    )
     if not factorise(de_state.model_covariance, de_state.model_factor) or is_spent(de_state):
         model[Model.SIGMA] = 0.0
 
@@ -237,6 +243,8 @@ def _note_best(de_state, first, worst):
 def is_spent(de_state):
     """True when the distribution has converged, or found nothing better for long."""
     model, covariance = de_state.model, de_state.model_covariance
+    if de_state.counters[Counter.NOISE_HANDLING]:  # the parents that it would restart from are the luckiest
+        return False
     patience = 10.0 + 30.0 * len(covariance) / model[Model.LAMBDA]
     if model[Model.STALE] > patience:
         return True

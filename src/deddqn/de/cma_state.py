@@ -20,6 +20,11 @@ class Model(IntEnum):
     LAMBDA = 5  # samples per update
     BEGUN = 6  # how often it began
     COLLECTED = 7  # trials of this generation that were looked at
+    WINDOW = 8  # updates that the next look at the progress counts, under noise
+    WINDOW_SUM = 9  # of their median values
+    LAST_MEDIAN = 10  # mean of them at the last look
+    AVERAGED = 11  # means in `model_average`
+    SPREAD_SUM = 12  # of their interquartile ranges
 
 
 MODEL = slots(
@@ -32,11 +37,17 @@ MODEL = slots(
     LAMBDA=whole(0, "model_points"),
     BEGUN=COUNT,
     COLLECTED=whole(0, "RECORDED"),
+    WINDOW=COUNT,
+    WINDOW_SUM=ANYTHING,
+    LAST_MEDIAN=ANYTHING,
+    AVERAGED=COUNT,
+    SPREAD_SUM=ANYTHING,
 )
 
 MODEL_FIELDS = (
     Field("model", "float", (len(Model),), "of the strategy cma", holds=MODEL),
     Field("model_mean", "float", ("model_D",), "m of the normal distribution of the strategy cma", holds=ANYTHING),
+    Field("model_average", "float", ("noisy_D",), "of m since lambda is what it is, under noise", holds=ANYTHING),
     Field("model_covariance", "float", ("model_D", "model_D"), "C", holds=ANYTHING),
     Field("model_factor", "float", ("model_D", "model_D"), "A with A A' = C, lower triangular", holds=ANYTHING),
     Field("path_sigma", "float", ("model_D",), "evolution path of the step size", holds=ANYTHING),

@@ -45,6 +45,8 @@ class DEConfig:
     n_candidates : candidates per trial, from 1 to 16; policies that pre-screen evaluate one of them.
     crossover_kind : "binomial", or "exponential": the mutant gives a run of neighbouring coordinates.
     dither : every generation adds a number drawn from [0, dither) to the F of the operators.
+    noise_handling : for noisy objectives (`deddqn.de.noise`): the strategy cma does not restart, and samples more per
+        update where it makes no progress.
     first_population : for runs whose end is not known (`deddqn.de.anytime`): the population begins with this size, does
         not shrink, and every restart doubles it, up to NP; None is a plan over the budget.
     """
@@ -64,6 +66,7 @@ class DEConfig:
     crossover_kind: str = "binomial"
     dither: float = 0.0
     first_population: int | None = None
+    noise_handling: bool = False
 
     def __post_init__(self) -> None:
         donors = " (a parent and five donors)"

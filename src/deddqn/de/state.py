@@ -90,6 +90,7 @@ class Counter(IntEnum):
     DECIDING = 44  # 1 + the individual with donors for which nothing is chosen yet; 0: there is none
     HORIZON = 45  # evaluations that the policy plans for: BUDGET, or less where the end is not known
     FIRST_POPULATION = 46  # of a run whose end is not known; 0 where it is
+    NOISE_HANDLING = 47
 
 
 class Scalar(IntEnum):
@@ -204,6 +205,7 @@ COUNTERS = slots(
     DECIDING=whole(0, "POPULATION"),
     HORIZON=whole(1, "BUDGET"),
     FIRST_POPULATION=AS_BEGUN,
+    NOISE_HANDLING=AS_BEGUN,
 )
 SCALARS = slots(
     Scalar,
@@ -340,6 +342,7 @@ def de_state_sizes(
         "candidate_D": dimension if config.n_candidates > 1 else 0,
         "training_points": surrogate_size(dimension) if config.n_candidates > 1 else 0,
         "model_D": dimension if CMA in uses else 0,
+        "noisy_D": dimension if CMA in uses and config.noise_handling else 0,
         "model_points": LARGEST_LAMBDA * fewest_samples(dimension) if CMA in uses else 0,
         "sample": size if GAUSS in uses else 0,
         "adapted": rows if adapts else 0,

@@ -6,11 +6,11 @@
 The training points x_k are the best parents, then the most recent other points that were evaluated, `surrogate_size` at
 the most. The targets y_k are ranks: they fall from 1 for the best to -1 for the worst in equal steps, and tied values
 share the mean of theirs; so f and exp(f) give the same scores. The kernel s is inverse-quadratic, distances are
-measured in widths of the box, and the squared length scale l is twenty times the mean squared distance of the x_k to
-their mean: wide enough for a smooth model, with a ridge small enough to follow the points closely. A score is near 1
-where a point as good as the best is expected and near 0 where one as bad as the worst is. The last term is an
-exploration bonus for points far from all training points, without which pre-screening contracts the population too
-early.
+measured in widths of the box (categories are 0 or 1 apart), and the squared length scale l is twenty times the mean
+squared distance of the x_k to their mean: wide enough for a smooth model, with a ridge small enough to follow the
+points closely. A score is near 1 where a point as good as the best is expected and near 0 where one as bad as the worst
+is. The last term is an exploration bonus for points far from all training points, without which pre-screening contracts
+the population too early.
 
 Surrogate-assisted DE with rank-based models: Jin, "Surrogate-assisted evolutionary computation", Swarm and Evolutionary
 Computation 1 (2011); the inverse-quadratic kernel and the distance bonus are those of radial-basis-function methods
@@ -32,10 +32,13 @@ import numpy as np
 from deddqn._jit import copy, kernel
 from deddqn.de.population_statistics import sort_by_fitness
 from deddqn.de.state import Counter, Scalar
+from deddqn.problems.integrality import Integrality
 
+CATEGORICAL = int(Integrality.CATEGORICAL)
 REFIT_INTERVAL = 20  # evaluations between two fits, at least
 LENGTH_SCALE_FACTOR = 20.0  # l, in mean squared distances
 RIDGE = 1e-3
+OTHER_CATEGORY = 1.0  # squared distance of two categories, in widths of the box
 SMALLEST_LENGTH_SCALE = 1e-300
 
 
@@ -158,6 +161,8 @@ def write_kernel_matrix(de_state):
         for d in range(training_points.shape[0]):
             de_state.scaled_point[d] = training_points[d, k]
         write_squared_distances(training_points, de_state.scaled_point, k, n_points, row)
+        if de_state.integrality.size:
+            count_other_categories(de_state, k, row)
         for j in range(np.uint64(k), np.uint64(n_points)):
             row[j] = squared_length_scale / (squared_length_scale + row[j])
         row[k] += RIDGE
@@ -180,6 +185,22 @@ def write_squared_distances(training_points, point, first, last, squared_distanc
         x, a = point[d], training_points[d]
         for k in range(start, end):
             squared_distances[k] += (x - a[k]) * (x - a[k])
+
+
+@kernel
+def count_other_categories(de_state, first, squared_distances):
+    """Let another category be `OTHER_CATEGORY` away from the scaled point, whatever the numbers of the two are."""
+    point, training_points, last = (
+        de_state.scaled_point,
+        de_state.training_points,
+        de_state.counters[Counter.TRAINING_POINTS],
+    )
+    for d in range(point.size):
+        if de_state.integrality[d] == CATEGORICAL:
+            x, a = point[d], training_points[d]
+            for k in range(first, last):
+                other = OTHER_CATEGORY if x != a[k] else 0.0
+                squared_distances[k] += other - (x - a[k]) * (x - a[k])
 
 
 @kernel
@@ -250,6 +271,8 @@ def surrogate_score(de_state, point):
     for d in range(point.size):
         de_state.scaled_point[d] = de_state.inverse_widths[d] * point[d]
     write_squared_distances(de_state.training_points, de_state.scaled_point, 0, n_points, squared_distances)
+    if de_state.integrality.size:
+        count_other_categories(de_state, 0, squared_distances)
     total, nearest = 0.0, math.inf
     for k in range(n_points):
         total += weights[k] * (squared_length_scale / (squared_length_scale + squared_distances[k]))

@@ -91,7 +91,7 @@ def replan(run):
         de_state.fitness[i] = math.inf
         fill(de_state.parent_pairs[i], math.inf)
     begin_generation(de_state)
-    for k in range(size):
+    for k in range(min(size, de_state.origin.size)):
         de_state.origin[k] = -1
     if links[Link.RENUMBER]:
         call_renumber(links[Link.RENUMBER], (linked(links, Link.SETUP), core.memory, de_state.origin[:size]))

@@ -247,6 +247,7 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     counters[Counter.REPAIR] = REPAIRS.index(config.repair)
     counters[Counter.NOISY] = problem.noisy
     counters[Counter.FIRST_POPULATION] = config.first_population or 0
+    counters[Counter.NOISE_HANDLING] = config.noise_handling
     counters[Counter.FINAL_POPULATION] = config.final_population or first
     counters[Counter.FINAL_EVALUATIONS] = math.floor(config.restart_final_fraction * config.budget + 0.5)
     if len(de_state.parents) > config.population_size:

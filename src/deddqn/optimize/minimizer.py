@@ -13,6 +13,7 @@ from deddqn.optimize import option_types
 from deddqn.optimize.arguments import choose_policy, flag, number, population_of, split_bounds, whole_number
 from deddqn.optimize.constrained_polish import ConstrainedPolish
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints_of, problem_of
+from deddqn.optimize.noisy import check_noisy
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.parallel import is_parallel
 from deddqn.optimize.planning import MOST_UNPLANNED
@@ -63,6 +64,7 @@ def minimize(
     constraints: Any = None,
     constraint_tolerance: float = EQUALITY_TOLERANCE,
     progress: bool | Literal["always"] = False,
+    noisy: bool = False,
 ) -> Result:
     """Minimise a black-box function over a box with Differential Evolution, its operators chosen by a policy.
 
@@ -96,7 +98,7 @@ def minimize(
     restart_final_fraction : the last share of `maxfun`, for which the search returns to the best population that a
         restart replaced. Then a restart is made only if as much is left before the reserve as the population has lived.
     n_candidates : candidates per trial, of which a surrogate model pre-screens the one to evaluate; for policies that
-        pre-screen (the softmax ones). The policy's own number by default, else 1.
+        pre-screen (the softmax ones). The policy's own number by default, three times that when asynchronous, else 1.
     integrality : as in scipy: True (or 1) where a coordinate is an integer, for all or for each; `fun` gets floats that
         hold integers. 2 is for numbers of categories, without an order. Where no coordinate is continuous no point is
         evaluated twice, and the search ends when all have been.
@@ -117,6 +119,10 @@ def minimize(
     constraint_tolerance : how far equalities (equal limits) may be missed.
     progress : show a bar with evaluations, best value and time left, on a terminal (standard error) or in a notebook;
         "always" prints a line now and then where there is neither.
+    noisy : `fun` gives other values when a point is evaluated again. The search follows the mean of many points instead
+        of the best one, and the last 2% of `maxfun` (10 to 200) evaluate the answer again: ``fun`` is the mean of
+        ``reevaluations`` values, ``fun_error`` its standard error. Not with `policy`, `portfolio`, constraints,
+        integers or settings of the population.
 
     Returns
     -------
@@ -141,6 +147,8 @@ def minimize(
         raise ValueError(f"fun must be callable or a Problem{by_name}, got {fun!r}")
     vectorized, disp = flag("vectorized", vectorized), flag("disp", disp)
     evaluations = None if maxfun is None else whole_number("maxfun", maxfun, 1)
+    if noisy:
+        check_noisy(polish=polish)
     if maxfun is None and maxtime is None and callback is None:
         evaluations = MOST_UNPLANNED
     total = evaluations
@@ -183,6 +191,7 @@ def minimize(
         history=history,
         constraints=limited,
         constraint_tolerance=constraint_tolerance,
+        noisy=noisy,
     )
     result = optimizer.optimize(
         None if isinstance(fun, Problem) else fun,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, Literal
 
 import numpy as np
@@ -29,7 +29,8 @@ from deddqn.optimize.callbacks import asks_to_stop
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, problem_of, renew_constraints
 from deddqn.optimize.constraint_results import constraint_fields, told_constraints
 from deddqn.optimize.function_runner import Drive
-from deddqn.optimize.planning import Plan, carry_out, end_of_generation, plan_by_clock
+from deddqn.optimize.noisy import answer, noisy_policy
+from deddqn.optimize.planning import Plan, carry_out, extended, plan_by_clock
 from deddqn.optimize.progress import check_progress, display, generation_line
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
@@ -90,10 +91,13 @@ class Optimizer:
         history: bool = False,
         constraints: Any = None,
         constraint_tolerance: float = EQUALITY_TOLERANCE,
+        noisy: bool = False,
     ) -> None:
         in_space = {"bounds": bounds, "integrality": integrality, "constraints": constraints, "x0": x0, "init": init}
         bounds, integrality, constraints, x0, init = encoded_arguments(space, in_space).values()
         problem, box = problem_of(bounds, constraints, constraint_tolerance, integrality)
+        if flag("noisy", noisy):
+            policy, portfolio = noisy_policy(policy, portfolio, constraints=constraints, integrality=integrality)
         chosen, operators = choose_policy(policy, portfolio, scale, crossover)
         self._limits = limits_of(maxiter, ftarget, tol, atol)
         self._plan, config = plan_search(
@@ -109,6 +113,7 @@ class Optimizer:
             n_candidates=n_candidates,
             repair=repair,
             updating=updating,
+            noisy=noisy,
         )
         size = config.first_population or config.population_size
         root = root_seed(rng, seed)
@@ -221,11 +226,8 @@ class Optimizer:
 
         The population grows to the size that a plan for so many has by now; a generation that has begun ends first.
         """
-        total, least = whole_number("maxfun", maxfun, 1), end_of_generation(self._run)
-        if total < least:
-            raise ValueError(f"maxfun must be at least {least}, the evaluations made or begun so far, got {maxfun}")
+        waiting = extended(self._plan, self._run, maxfun)
         self._reasons.clear()
-        waiting = replace(self._plan, waiting=total)
         self._plan = waiting if self._asked else carry_out(waiting, self._run)
 
     # Stopping and results
@@ -263,7 +265,7 @@ class Optimizer:
             policy=self._run.spec.policy.name,
             seed=self.seed,
         )
-        result.update(constraint_fields(self._run))
+        result.update(answer(self._run, self._plan.judged) if self._plan.noisy else constraint_fields(self._run))
         result |= {} if self.space is None else {"params": self.space.decode(result.x)}
         if de_state.counters[Counter.FOREIGN]:
             result["foreign"] = int(de_state.counters[Counter.FOREIGN])

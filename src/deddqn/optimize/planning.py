@@ -14,13 +14,15 @@ neither `maxfun` nor `maxtime`          may be stopped at any moment: the schedu
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from deddqn.de.anytime import TOLERANCE, first_size
 from deddqn.de.config import DEConfig
-from deddqn.de.state import Counter
+from deddqn.de.state import Counter, End
 from deddqn.engine.extension import extend_run
 from deddqn.engine.run import Run
-from deddqn.optimize.arguments import scheduled_population
+from deddqn.optimize.arguments import scheduled_population, whole_number
+from deddqn.optimize.noisy import begin_reevaluation
 
 MOST_UNPLANNED = 10_000
 LARGEST_BUDGET = 2**53
@@ -37,6 +39,7 @@ class Plan:
     maxfun : the most evaluations, None if that was not said.
     waiting : evaluations of an extension that begins with the next generation, or None.
     sized : whether the population size was given, so that no budget changes it.
+    noisy, judged : whether the answer is to be evaluated again at the end, and whether that has begun.
     largest, final, tolerance, fraction : population_size, final_population, restart_tolerance and
         restart_final_fraction of a search whose end is known.
     """
@@ -48,6 +51,8 @@ class Plan:
     final: int | None
     tolerance: float
     fraction: float
+    noisy: bool = False
+    judged: bool = False
 
     @classmethod
     def of(cls, config: DEConfig, maxfun: int | None, *, sized: bool, largest: int) -> Plan:
@@ -86,14 +91,23 @@ class Plan:
         )
 
 
-def end_of_generation(run: Run) -> int:
-    """Evaluations when the generation is over that is being evaluated."""
+def extended(plan: Plan, run: Run, maxfun: Any) -> Plan:
+    """A plan in which an extension to `maxfun` evaluations waits."""
     counters = run.de_state.counters
-    return run.evaluations - int(counters[Counter.RECORDED]) + int(counters[Counter.GENERATION_SIZE])
+    total = whole_number("maxfun", maxfun, 1)
+    least = run.evaluations - int(counters[Counter.RECORDED]) + int(counters[Counter.GENERATION_SIZE])
+    if plan.noisy:
+        raise ValueError(f"maxfun must stay {plan.maxfun} in a search with noisy=True, got {maxfun!r}")
+    if total < least:
+        raise ValueError(f"maxfun must be at least {least}, the evaluations made or begun so far, got {maxfun}")
+    return replace(plan, waiting=total)
 
 
 def carry_out(plan: Plan, run: Run) -> Plan:
     """Extend a run between two generations, if that waits; return the plan that holds from now on."""
+    if plan.noisy and not plan.judged and run.ended == End.BUDGET:
+        begin_reevaluation(run, plan.maxfun or MOST_UNPLANNED)
+        return replace(plan, judged=True)
     if plan.waiting is None or not run.between_generations:
         return plan
     if plan.waiting < run.evaluations:

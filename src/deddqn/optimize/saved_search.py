@@ -90,6 +90,8 @@ DESCRIPTION = {
         "final": (int, None),
         "tolerance": float,
         "fraction": float,
+        "noisy": bool,
+        "judged": bool,
     },
     "asked": [int],
     "label": str,

@@ -72,7 +72,7 @@ class ScipySearch:
         size = self._size(whole_number("popsize", popsize, 1), init)
         self.size, self.iterations = size, 0
         self.maxiter = 1000 if maxiter is None else whole_number("maxiter", maxiter, 0)
-        self.budget = max((self.maxiter + 1) * size, SMALLEST_POPULATION)
+        self.budget = self.planned = max((self.maxiter + 1) * size, SMALLEST_POPULATION)
         settings = self._own_search() if named is None else classical_search(*named)
         if mode == "immediate" and named is None:
             mode = "sequential"
@@ -127,20 +127,22 @@ class ScipySearch:
         converged. With them its plan is the same for every `maxiter`, so that a search that is stopped earlier is the
         beginning of a longer one, as in scipy.
         """
-        planned = self.budget if self.to_the_end else PLANNED_ITERATIONS * self.size
+        self.planned = self.budget if self.to_the_end else PLANNED_ITERATIONS * self.size
         policy, _ = choose_policy(None, None, None, None)
-        most = population_of(None, "uniform", policy, planned)
-        settings = {"maxfun": planned, "population_size": max(min(self.size, most), SMALLEST_POPULATION)}
+        most = population_of(None, "uniform", policy, self.planned)
+        settings = {"maxfun": self.planned, "population_size": max(min(self.size, most), SMALLEST_POPULATION)}
         return settings if self.to_the_end else {**settings, "restart_tolerance": 0.0}
 
     def _go_on(self) -> None:
-        """Continue with the last population when the plan is used up, and scipy's evaluations are not."""
+        """Continue with the last population, as at the end of the plan, when that is used up and scipy's is not."""
         run = self.optimizer._run
         counters, left = run.de_state.counters, self.budget - run.evaluations
-        if run.ended == End.BUDGET and left > 0:
-            counters[Counter.ENDED] = End.NOT_YET
-            counters[Counter.BUDGET] = self.budget
-            counters[Counter.GENERATION_SIZE] = min(int(counters[Counter.POPULATION]), left)
+        if run.evaluations < self.planned or left <= 0 or run.ended == End.EXHAUSTED:
+            return
+        counters[Counter.ENDED] = End.NOT_YET
+        counters[Counter.BUDGET] = self.budget
+        counters[Counter.GENERATION_SIZE] = min(int(counters[Counter.POPULATION]), left)
+        counters[Counter.HORIZON] = run.evaluations + int(counters[Counter.GENERATION_SIZE])
 
     def solve(self, callback: Callable[..., Any] | None, disp: bool, polish: Any) -> OptimizeResult:
         """Search, polish, and describe what was found."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from deddqn.de.config import SMALLEST_POPULATION, DEConfig, config_for
-from deddqn.optimize.arguments import number, population_of, whole_number
+from deddqn.optimize.arguments import asynchronous_candidates, number, population_of, whole_number
+from deddqn.optimize.noisy import check_noisy, noisy_config
 from deddqn.optimize.planning import MOST_UNPLANNED, Plan
 from deddqn.optimize.stopping import Limits
 from deddqn.policies.policy import Policy
@@ -33,6 +35,7 @@ def plan_search(
     population_size: Any,
     final_population: Any,
     updating: str,
+    noisy: bool,
     **others: Any,
 ) -> tuple[Plan, DEConfig]:
     """The plan of a new search, and its settings; `given_size` is that of an initial population that was given.
@@ -43,14 +46,20 @@ def plan_search(
         maxfun = MOST_UNPLANNED  # pending points cannot follow a plan that changes
     evaluations = MOST_UNPLANNED if maxfun is None else whole_number("maxfun", maxfun, 1)
     size = given_size or population_of(population_size, None, policy, evaluations, final_population)
-    if evaluations < size:
+    if evaluations < size and not noisy:
         raise ValueError(f"maxfun must be at least the population size {size}, got {maxfun}")
+    if others["n_candidates"] is None and updating == "asynchronous":
+        others["n_candidates"] = asynchronous_candidates(policy)
     given = search_settings(limits, final_population=final_population, **others)
     own = getattr(policy, "de", {})
     config = config_for(own, **given, population_size=size, budget=evaluations, updating=updating)
     sized = population_size is not None or given_size is not None
     largest = size if sized else config_for(own).population_size
     plan = Plan.of(config, None if maxfun is None else evaluations, sized=sized, largest=largest)
+    if noisy:
+        check_noisy(population_size=population_size, final_population=final_population, **others)
+        check_noisy(init=given_size, updating=updating if updating == "asynchronous" else None)
+        return replace(plan, noisy=True, maxfun=evaluations), noisy_config(config, dimension, evaluations)
     schedule = (final_population, others["restart_tolerance"], others["restart_final_fraction"])
     if maxfun is not None or any(setting is not None for setting in schedule):
         return plan, config
