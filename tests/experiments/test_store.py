@@ -83,7 +83,8 @@ def test_a_full_disk_in_the_middle_of_an_experiment_can_be_mended(tmp_path, monk
     real, calls = os.fsync, []
 
     def full_after_some(descriptor):
-        calls.append(descriptor)
+        if str(tmp_path) in os.readlink(f"/proc/self/fd/{descriptor}"):  # and not the cache of compiled code
+            calls.append(descriptor)
         if len(calls) > 6:
             raise OSError(errno.ENOSPC, "No space left on device")
         return real(descriptor)

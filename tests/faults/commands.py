@@ -122,7 +122,8 @@ def _tuned(folder: Path) -> Any:
 
 
 def _files(folder: Path) -> Any:
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    """What a command without a lock left of an unfinished file stays, and does not count."""
+    paths = sorted(path for path in folder.rglob("[!.]*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 

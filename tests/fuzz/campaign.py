@@ -18,6 +18,7 @@ from tests.fuzz.formats import FORMATS
 SECONDS = 5.0 if machine_code.packaged().fits else 120.0  # for one mutant; else the compiler may have to run for it
 WAITING = 20.0  # seconds by the clock that count as one of the processor
 STARTING = 240.0  # for making and using the originals, with the compiler
+PROGRESS = 1000  # mutants between two lines
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = ("refused", "same", "stated")
 
@@ -77,6 +78,8 @@ def _watched(name: str, first: int, last: int, folder: Path, seed: int, found: F
                     found.outcomes[outcome] += 1
                 else:
                     _note(found, name, number, outcome, f"{rest[1]}: {rest[2].strip()}")
+                if sum(found.outcomes.values()) % PROGRESS == 0:
+                    print(f"... {name}: {found.mutants} mutants, {len(found.bad)} bad", file=sys.stderr, flush=True)
             elif word == "memory":
                 found.megabytes = max(found.megabytes, int(rest[0]) / 1024)
         return number + 1

@@ -167,7 +167,12 @@ def test_an_exception_of_a_signal_handler_comes_out():
 
 @pytest.mark.parametrize(
     ("options", "ends_with"),
-    [("disp=True", "Interrupted."), ("disp=True, workers=2", "Interrupted."), ("workers=2", "KeyboardInterrupt")],
+    [
+        ("disp=True", "Interrupted."),
+        ("disp=True, workers=2", "Interrupted."),
+        ("workers=2", "KeyboardInterrupt"),
+        ("disp=True, workers=2, updating='asynchronous'", "Interrupted."),
+    ],
 )
 def test_ctrl_c_in_a_terminal(options, ends_with):
     """The signal goes to the whole process group, as from a terminal: one clean answer, no noise of workers."""

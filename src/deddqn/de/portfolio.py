@@ -90,7 +90,7 @@ class Portfolio(tuple[Operator, ...]):
         """The portfolio that `values` gave, as files hold it: nothing is left out there."""
         rows = [tuple(entry) for entry in entries]
         for row in rows:
-            if len(row) not in (3, 4):
+            if len(row) not in (3, 4) or row[3:] == ("",):
                 raise ValueError(f"an entry must be (strategy, F, CR) or (strategy, F, CR, adapts), got {row!r}")
         return cls(rows)  # type: ignore[arg-type]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deddqn._utils.validation import choice_error
-from deddqn.de.config import SMALLEST_POPULATION, config_for
+from deddqn.de.config import MOST_TRIALS, SMALLEST_POPULATION, config_for
 from deddqn.de.portfolio import PORTFOLIOS, Operator, Portfolio, paper_portfolio
 from deddqn.policies.policy import Policy
 from deddqn.policies.registry import best_policy, load_policy
@@ -162,6 +162,9 @@ def _design(init: str, size: int, dimension: int, seeding: tuple[int, str]) -> n
     return design
 
 
+ASYNCHRONOUS_CANDIDATES = 3
+"""Times the policy's own number of candidates."""
+
 SHORTEST_SEARCH = 50
 """Generations of the first size for which a search should have time."""
 
@@ -208,6 +211,16 @@ def population_of(size: Any, init: Any, policy: Policy, evaluations: int, final:
 def scheduled_population(largest: int, final: int, evaluations: int) -> int:
     """NP at the start of a search in which it shrinks to `final`: smaller than `largest` where there is little time."""
     return min(largest, max(evaluations // SHORTEST_SEARCH, 2 * final))
+
+
+def asynchronous_candidates(policy: Policy) -> int:
+    """Candidates per trial where trials are made before the last values are known: more than the policy's own.
+
+    A trial that is out of date gains less, which the surrogate makes up for (chosen in `benchmarks.bench_asynchronous`
+    on the instances from 100 on).
+    """
+    own = config_for(getattr(policy, "de", {})).n_candidates
+    return min(ASYNCHRONOUS_CANDIDATES * own, MOST_TRIALS) if own > 1 else 1
 
 
 def known_policy(policy: Any) -> Policy:

@@ -98,7 +98,7 @@ def minimize(
     restart_final_fraction : the last share of `maxfun`, for which the search returns to the best population that a
         restart replaced. Then a restart is made only if as much is left before the reserve as the population has lived.
     n_candidates : candidates per trial, of which a surrogate model pre-screens the one to evaluate; for policies that
-        pre-screen (the softmax ones). The policy's own number by default, else 1.
+        pre-screen (the softmax ones). The policy's own number by default, three times that when asynchronous, else 1.
     integrality : as in scipy: True (or 1) where a coordinate is an integer, for all or for each; `fun` gets floats that
         hold integers. 2 is for numbers of categories, without an order. Where no coordinate is continuous no point is
         evaluated twice, and the search ends when all have been.

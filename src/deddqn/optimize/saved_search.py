@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from deddqn._jit.contents import LARGEST_COUNT
 from deddqn._utils.atomic import replacing
 from deddqn._utils.plain_json import CHECKSUM, Exactly, Mapped, check_checksum, check_form, checksum, parse_json
 from deddqn._utils.reading import array_parts, read_arrays, read_limited
@@ -144,6 +145,13 @@ def check_against_memory(state: dict[str, Any], run: Run) -> None:
     counters = run.de_state.counters
     if bool(counters[Counter.NOISY]) != state["problem"]["noisy"]:
         raise ValueError("noisy must be what the memory of the search says")
+    plan, largest = state["plan"], run.arena.size
+    if not 1 <= plan["largest"] <= largest or (plan["final"] is not None and not 1 <= plan["final"] <= largest):
+        raise ValueError(f"the populations of the plan must fit into the memory of the search, {largest} numbers")
+    if any(plan[name] is not None and not 0 <= plan[name] <= LARGEST_COUNT for name in ("maxfun", "waiting")):
+        raise ValueError(f"the evaluations of the plan must be at most {LARGEST_COUNT}")
+    if not (0.0 <= plan["tolerance"] < 1.0 and 0.0 <= plan["fraction"] < 1.0):
+        raise ValueError("tolerance and fraction of the plan must lie in [0, 1)")
     size = int(counters[Counter.GENERATION_SIZE])
     if not all(0 <= i < size for i in state["asked"]):
         raise ValueError(f"asked must be numbers of points of the generation, 0 to {size - 1}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deddqn.de.config import SMALLEST_POPULATION, DEConfig, config_for
-from deddqn.optimize.arguments import number, population_of, whole_number
+from deddqn.optimize.arguments import asynchronous_candidates, number, population_of, whole_number
 from deddqn.optimize.noisy import check_noisy, noisy_config
 from deddqn.optimize.planning import MOST_UNPLANNED, Plan
 from deddqn.optimize.stopping import Limits
@@ -48,6 +48,8 @@ def plan_search(
     size = given_size or population_of(population_size, None, policy, evaluations, final_population)
     if evaluations < size and not noisy:
         raise ValueError(f"maxfun must be at least the population size {size}, got {maxfun}")
+    if others["n_candidates"] is None and updating == "asynchronous":
+        others["n_candidates"] = asynchronous_candidates(policy)
     given = search_settings(limits, final_population=final_population, **others)
     own = getattr(policy, "de", {})
     config = config_for(own, **given, population_size=size, budget=evaluations, updating=updating)
