@@ -174,3 +174,20 @@ def test_policies_need_a_name_that_can_be_shown(name):
     policy.name = name
     with pytest.raises(ValueError, match="name of the policy must"):
         Optimizer(BOX, policy=policy, **SMALL)
+
+
+def test_a_function_that_gives_two_values_at_one_point_is_said_to_be_noisy():
+    rng = np.random.default_rng(1)
+    box = [(-2.0, 2.0)] * 2
+    hint = "gave two values at one point: if it is noisy, say noisy=True"
+
+    def noisy(x):
+        return float(x @ x + rng.normal())
+
+    options = {"maxfun": 400, "rng": 1, "n_candidates": 1}
+    assert hint in minimize(noisy, box, polish=True, **options).message  # polishing begins where the search ended
+    assert hint not in minimize(lambda x: float(x @ x), box, polish=True, **options).message
+    halves = np.repeat([[1.0, 0.5], [-1.0, 0.25], [0.5, 1.5]], 4, axis=0)
+    optimizer = Optimizer(box, init=halves, maxfun=100, rng=1, policy="de1", updating="deferred")
+    optimizer.tell(optimizer.ask(), np.arange(12.0))
+    assert hint in optimizer.result.message

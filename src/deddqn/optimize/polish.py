@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deddqn.optimize.stopping import NOISE_HINT
+
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
@@ -72,6 +74,7 @@ class Polish:
     def improve(self, result: OptimizeResult, *, stoppable: bool = False) -> OptimizeResult:
         """Improve `result`; Ctrl-C ends it with what was found if `stoppable`, else it raises."""
         self.best_point, self.best_value = result.x, result.fun
+        self.start, self.two_values = (result.x, result.fun), False
         interrupted = ""
         try:
             if self.budget > 0:
@@ -86,6 +89,8 @@ class Polish:
         result.update(x=self.best_point, fun=self.best_value, nfev=result.nfev + self.used)
         result.non_finite += self.non_finite
         result.message += f" Polishing took {self.used} evaluations{found}{interrupted}."
+        if self.two_values and NOISE_HINT not in result.message:
+            result.message += f" {NOISE_HINT}"
         return result
 
     def _search(self, result: OptimizeResult) -> None:
@@ -110,6 +115,7 @@ class Polish:
         if not np.isfinite(value):  # -inf is no best value either
             self.non_finite += 1
             return LARGE
+        self.two_values |= value != self.start[1] and np.array_equal(point, self.start[0])
         if value < self.best_value:
             self.best_point, self.best_value = point, value
         return value

@@ -22,6 +22,7 @@ MESSAGES = {
     "callback": "The callback asked to stop.",
     "interrupted": "Interrupted.",
 }
+NOISE_HINT = "The function gave two values at one point: if it is noisy, say noisy=True."
 FAILURES = ("interrupted",)
 
 
@@ -101,4 +102,15 @@ def final_message(run: Run, stopped: dict[str, str]) -> str:
     if not np.isfinite(run.best_value):
         constrained = run.spec.problem.constraints is not None
         parts.append("No feasible point was found." if constrained else "No finite value was found.")
+    if gave_two_values(run):
+        parts.append(NOISE_HINT)
     return " ".join(parts)
+
+
+def gave_two_values(run: Run) -> bool:
+    """Whether two parents are the same point and have different values, in a search that was not told of noise."""
+    if run.spec.problem.noisy or run.spec.problem.constraints is not None or run.spec.config.noise_handling:
+        return False
+    values: dict[bytes, float] = {}
+    pairs = zip(run.population, run.fitness.tolist(), strict=True)
+    return any(values.setdefault((point + 0.0).tobytes(), value) != value for point, value in pairs)
