@@ -376,8 +376,7 @@ def _buffer_of(config: TrainingConfig) -> ReplayBuffer:
 
 _COUNTERS = ("evaluations", "decisions", "skipped", "saved", "evaluated", "loss", "best_rank", "best_greedy")
 MOST_OVERDUE = 1000  # updates that a whole checkpoint may be behind: it is written between rollouts
-
-_STATE = {
+_STATE = {  # the form of the state of a checkpoint
     **dict.fromkeys(("evaluations", "decisions", "skipped", "saved", "evaluated", "updates", "stored"), int),
     "reported": int,
     "loss": float,
@@ -387,8 +386,6 @@ _STATE = {
     "config": dict,
     "cycle_returns": RETURNS,
 }
-"""The form of the state of a checkpoint."""
-
 _MAY_CHANGE = (
     *("cycles", "ema_window", "evaluate_every", "evaluate_repeats"),
     *("threads", "device", "checkpoint_seconds", "max_seconds", "tensorboard"),
