@@ -300,6 +300,9 @@ class Trainer:
             "log",
         ):
             check_whole_number(name, state[name], 0)
+        due = (state["decisions"] - state["skipped"]) * self.config.replay_ratio // self.config.batch_size
+        if not 0 <= due <= state["updates"] + MOST_OVERDUE:
+            raise ValueError(f"decisions must go with {state['updates']} updates, got {state['decisions']}")
         self.learner.load_arrays(below("learner", arrays))
         self.learner.updates, self.learner.reported = state["updates"], state["reported"]
         if self.config.ema_window and not state["config"]["ema_window"]:
@@ -372,7 +375,8 @@ def _buffer_of(config: TrainingConfig) -> ReplayBuffer:
 
 
 _COUNTERS = ("evaluations", "decisions", "skipped", "saved", "evaluated", "loss", "best_rank", "best_greedy")
-_STATE = {
+MOST_OVERDUE = 1000  # updates that a whole checkpoint may be behind: it is written between rollouts
+_STATE = {  # the form of the state of a checkpoint
     **dict.fromkeys(("evaluations", "decisions", "skipped", "saved", "evaluated", "updates", "stored"), int),
     "reported": int,
     "loss": float,
@@ -382,8 +386,6 @@ _STATE = {
     "config": dict,
     "cycle_returns": RETURNS,
 }
-"""The form of the state of a checkpoint."""
-
 _MAY_CHANGE = (
     *("cycles", "ema_window", "evaluate_every", "evaluate_repeats"),
     *("threads", "device", "checkpoint_seconds", "max_seconds", "tensorboard"),
