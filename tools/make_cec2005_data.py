@@ -101,17 +101,22 @@ def checksums(arrays: Arrays) -> str:
 def differences(arrays: Arrays) -> list[str]:
     """Return what differs between the files and `arrays`, one sentence each."""
     found = []
-    if (FOLDER / "data.sha256").read_text() != checksums(arrays):
+    with np.load(FOLDER / "data.npz") as file:
+        stored = {name: file[name] for name in file.files}
+    if (FOLDER / "data.sha256").read_text() != checksums(stored):
         found.append("data.sha256 lists other checksums")
-    with np.load(FOLDER / "data.npz") as stored:
-        if sorted(stored.files) != sorted(arrays):
-            found.append("data.npz holds other names")
-        found += [
-            f"{name} differs"
-            for name in stored.files
-            if name in arrays and digest(stored[name]) != digest(arrays[name])
-        ]
-    return found
+    if sorted(stored) != sorted(arrays):
+        found.append("data.npz holds other names")
+    return found + [
+        f"{name} differs" for name in stored if name in arrays and not same(name, stored[name], arrays[name])
+    ]
+
+
+def same(name: str, stored: NDArray[Any], found: NDArray[Any]) -> bool:
+    """Whether two arrays are equal to the bit; maxima, which are computed, to rounding: processors add in other orders."""
+    if "/f_max/" in name:
+        return stored.shape == found.shape and np.allclose(stored, found, rtol=1e-12, atol=0.0)
+    return digest(stored) == digest(found)
 
 
 def main() -> int:

@@ -243,6 +243,8 @@ def test_settings_of_a_policy_and_those_given():
         restart_final_fraction=0.2,
         repair="midpoint",
         n_candidates=4,
+        crossover_kind="exponential",
+        dither=0.3,
     ).own_settings()
     assert tuple(own) == OWN_SETTINGS
     assert config_for(own, budget=5) == DEConfig(**own, budget=5)

@@ -81,10 +81,6 @@ def test_noise(peer, monkeypatch, function, gauss):
     assert evaluate(definition, x, gauss) == pytest.approx(reference(list(x)), rel=1e-10)
 
 
-@pytest.mark.skipif(
-    sys.version_info >= (3, 12),
-    reason="sum() rounds floats once since Python 3.12: maxima of optproblems have other bits",
-)
 def test_data_file_equals_optproblems():
     # In a process of its own: making an F8 overwrites the shifts in optproblems.
     script = Path(__file__).resolve().parents[2] / "tools" / "make_cec2005_data.py"

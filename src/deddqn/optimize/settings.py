@@ -57,8 +57,8 @@ def plan_search(
     largest = size if sized else config_for(own).population_size
     plan = Plan.of(config, None if maxfun is None else evaluations, sized=sized, largest=largest)
     if noisy:
-        check_noisy(population_size=population_size, final_population=final_population, **others)
         check_noisy(init=given_size, updating=updating if updating == "asynchronous" else None)
+        check_noisy(population_size=population_size, final_population=final_population, **others)
         return replace(plan, noisy=True, maxfun=evaluations), noisy_config(config, dimension, evaluations)
     schedule = (final_population, others["restart_tolerance"], others["restart_final_fraction"])
     if maxfun is not None or any(setting is not None for setting in schedule):
