@@ -69,13 +69,13 @@ def covariance_like(dimension: int, condition: float, seed: int = 0) -> np.ndarr
 @pytest.mark.parametrize("dimension", [1, 2, 3, 10, 30])
 @pytest.mark.parametrize("unit", [1e-140, 1.0, 1e140])
 def test_the_factor_is_that_of_cholesky(dimension: int, condition: float, unit: float) -> None:
-    """Only the lower half is read, and only the lower half is written."""
+    """Only the lower half is read, and only the upper half is written."""
     covariance = unit * covariance_like(dimension, condition)
     lower = np.tril(covariance) + np.triu(np.full_like(covariance, np.nan), 1)
     factor = np.full_like(covariance, 3.0)
     assert factorise(lower, factor)
-    assert np.all(factor[np.triu_indices(dimension, 1)] == 3.0)
-    factor = np.tril(factor)
+    assert np.all(factor[np.tril_indices(dimension, -1)] == 3.0)
+    factor = np.triu(factor).T
     np.testing.assert_allclose(factor @ factor.T, covariance, rtol=1e-13, atol=1e-14 * covariance.max())
     expected = np.linalg.cholesky(covariance)
     np.testing.assert_allclose(factor, expected, rtol=1e-14 * condition, atol=1e-14 * condition * expected.max())
@@ -107,7 +107,7 @@ def test_whitening_undoes_the_factor(dimension: int) -> None:
     rng = np.random.default_rng(dimension)
     factor = np.linalg.cholesky(covariance_like(dimension, 1e4))
     numbers, white = rng.standard_normal(dimension), np.empty(dimension)
-    length = whiten(factor + np.triu(np.full_like(factor, np.nan), 1), factor @ numbers, white)
+    length = whiten(factor.T + np.tril(np.full_like(factor, np.nan), -1), factor @ numbers, white)
     np.testing.assert_allclose(white, numbers, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(length, np.linalg.norm(numbers), rtol=1e-10)
 

@@ -110,7 +110,7 @@ def check_distribution(de_state: object) -> None:
         assert model[Model.LAMBDA] == (4 + math.floor(3 * math.log(de_state.model_mean.size))) * 2**doublings
         assert 0 <= model[Model.SAMPLES] < model[Model.LAMBDA]
     if model[Model.SIGMA] > 0.0:
-        covariance, factor = np.tril(de_state.model_covariance), np.tril(de_state.model_factor)
+        covariance, factor = np.tril(de_state.model_covariance), np.triu(de_state.model_factor).T
         variances = np.diag(covariance)
         assert np.isfinite(de_state.model_mean).all() and np.all(variances > 0.0) and np.all(np.diag(factor) > 0.0)
         unit = np.sqrt(variances)

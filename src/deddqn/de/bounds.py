@@ -13,7 +13,8 @@ MOST_REFLECTIONS = 100  # then the coordinate is clipped
 
 
 @kernel
-def _reflect(value, low, high):
+def reflected(value, low, high):
+    """The value, mirrored at the bounds until it lies inside them."""
     for _ in range(MOST_REFLECTIONS):
         if value < low:
             value = low + (low - value)
@@ -36,7 +37,7 @@ def repair(how, trial, parent, lower, upper):
         elif how == CLIP:
             trial[d] = min(max(value, low), high)
         elif how == REFLECT:
-            trial[d] = _reflect(value, low, high)
+            trial[d] = reflected(value, low, high)
         else:
             trial[d] = 0.5 * parent[d] + 0.5 * (low if value < low else high)
 

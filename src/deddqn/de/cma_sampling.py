@@ -8,7 +8,7 @@ count with the length of such (N. Hansen, "Injecting external solutions into CMA
 that has converged, or found nothing better for long, restarts with twice as many samples per update, up to eight
 times lambda, and so does it after a restart of the population.
 
-C = A A' with a triangular A in the slot of the symmetric root (O. Krause, D. R. Arbones, C. Igel, "CMA-ES with optimal
+C = U'U with a triangular U' in the slot of the symmetric root (O. Krause, D. R. Arbones, C. Igel, "CMA-ES with optimal
 covariance update and storage complexity", NIPS 2016).
 """
 
@@ -34,7 +34,7 @@ SMALLEST_PIVOT = 1e-14  # of a variance: below, coordinates depend on each other
 
 @kernel
 def sample_model(de_state, scale, trial):
-    """Write m + F sigma A z into `trial`."""
+    """Write m + F sigma U'z into `trial`."""
     collect_samples(de_state, False)
     if not de_state.model[Model.SIGMA] > 0.0:
         begin_model(de_state)
@@ -42,10 +42,9 @@ def sample_model(de_state, scale, trial):
     stream, unit = de_state.streams[Stream.SEARCH], scale * de_state.model[Model.SIGMA]
     for d in range(trial.size):
         white[d] = standard_normal(stream)
-        total = 0.0
-        for k in range(d + 1):
-            total += factor[d, k] * white[k]
-        trial[d] = mean[d] + unit * total
+    colour(factor, white, trial)
+    for d in range(trial.size):
+        trial[d] = mean[d] + unit * trial[d]
 
 
 @kernel
@@ -105,32 +104,46 @@ def _covariance(de_state, better, a, b):
 
 @kernel
 def factorise(covariance, factor):
-    """Write the lower triangular A with A A' = C; False where C is not positive definite. Reads the lower half of C."""
-    for j in range(len(covariance)):
-        pivot = covariance[j, j]
+    """Write the upper triangular U with U'U = C; False where C is not positive definite. Reads the lower half of C."""
+    n = len(covariance)
+    for j in range(n):
+        row = factor[j]
+        for i in range(j, n):
+            row[i] = covariance[i, j]
         for k in range(j):
-            pivot -= factor[j, k] * factor[j, k]
-        if not pivot > SMALLEST_PIVOT * covariance[j, j]:
+            above, share = factor[k], factor[k, j]
+            for i in range(j, n):
+                row[i] -= share * above[i]
+        if not row[j] > SMALLEST_PIVOT * covariance[j, j]:
             return False
-        factor[j, j] = math.sqrt(pivot)
-        for i in range(j + 1, len(covariance)):
-            total = covariance[i, j]
-            for k in range(j):
-                total -= factor[i, k] * factor[j, k]
-            factor[i, j] = total / factor[j, j]
+        pivot = math.sqrt(row[j])
+        row[j] = pivot
+        for i in range(j + 1, n):
+            row[i] /= pivot
     return True
 
 
 @kernel
+def colour(factor, white, step):
+    """Write U' white into `step`."""
+    fill(step, 0.0)
+    for k in range(step.size):
+        row, share = factor[k], white[k]
+        for d in range(k, step.size):
+            step[d] += row[d] * share
+
+
+@kernel
 def whiten(factor, step, white):
-    """Write A^-1 step into `white`; return its length."""
+    """Write the solution of U' white = step into `white`; return its length."""
+    copy(step, white)
     square = 0.0
     for a in range(step.size):
-        total = step[a]
-        for b in range(a):
-            total -= factor[a, b] * white[b]
-        white[a] = total / factor[a, a]
+        row = factor[a]
+        white[a] /= row[a]
         square += white[a] * white[a]
+        for b in range(a + 1, step.size):
+            white[b] -= row[b] * white[a]
     return math.sqrt(square)
 
 
@@ -175,7 +188,7 @@ def update_model(de_state):
         mean[d] += sigma * step[d]
     model[Model.UPDATES] += 1
     model[Model.SAMPLES] = 0
-    moving = _move_paths(de_state, mass)
+    moving = move_paths(de_state, mass)
     _learn_covariance(de_state, samples, total, mass, moving)
     _note_best(de_state, order[0], values[order[samples - 1]])
     follow_progress(
@@ -186,7 +199,7 @@ def update_model(de_state):
 
 
 @kernel
-def _move_paths(de_state, mass):
+def move_paths(de_state, mass):
     """Move both evolution paths and sigma by the step; return whether the step size is not about to grow fast."""
     model, step, white = de_state.model, de_state.model_step, de_state.model_white
     path_sigma, path_covariance, n = de_state.path_sigma, de_state.path_covariance, float(step.size)
@@ -212,19 +225,41 @@ def _move_paths(de_state, mass):
 @kernel
 def _learn_covariance(de_state, samples, total, mass, moving):
     """Rank-one and rank-mu update of the lower half of C."""
-    covariance, path, n = de_state.model_covariance, de_state.path_covariance, float(de_state.model_mean.size)
-    rate_covariance = path_rate(mass, n)
+    rate_one, rate_mu = covariance_rates(mass, de_state.model_mean.size, 0.0)
+    learn_path(de_state, mass, moving, rate_one, rate_mu)
+    for k in range(samples // 2):
+        add_square(
+            de_state.model_covariance,
+            de_state.model_points[de_state.model_order[k]],
+            rate_mu * raw_weight(k, samples) / total,
+        )
+
+
+@kernel
+def covariance_rates(mass, n, more):
+    """c_1 and c_mu; `more` is added to mu_eff where the worse samples count, too."""
     rate_one = 2.0 / ((n + 1.3) * (n + 1.3) + mass)
-    rate_mu = min(1.0 - rate_one, 2.0 * (mass - 2.0 + 1.0 / mass) / ((n + 2.0) * (n + 2.0) + mass))
+    return rate_one, min(1.0 - rate_one, 2.0 * (mass - 2.0 + 1.0 / mass + more) / ((n + 2.0) * (n + 2.0) + mass))
+
+
+@kernel
+def learn_path(de_state, mass, moving, rate_one, kept_back):
+    """Rank-one update of the lower half of C, which keeps 1 - c_1 - `kept_back` of itself."""
+    covariance, path = de_state.model_covariance, de_state.path_covariance
+    rate_covariance = path_rate(mass, float(path.size))
     lost = 0.0 if moving else rate_one * rate_covariance * (2.0 - rate_covariance)
     for a in range(path.size):
         for b in range(a + 1):
-            covariance[a, b] = (1.0 - rate_one - rate_mu + lost) * covariance[a, b] + rate_one * path[a] * path[b]
-    for k in range(samples // 2):
-        point, weight = de_state.model_points[de_state.model_order[k]], rate_mu * raw_weight(k, samples) / total
-        for a in range(path.size):
-            for b in range(a + 1):
-                covariance[a, b] += weight * point[a] * point[b]
+            covariance[a, b] = (1.0 - rate_one - kept_back + lost) * covariance[a, b] + rate_one * path[a] * path[b]
+
+
+@kernel
+def add_square(covariance, point, weight):
+    """Add the weighted outer product of `point` with itself to the lower half of C."""
+    for a in range(point.size):
+        row, share = covariance[a], weight * point[a]
+        for b in range(a + 1):
+            row[b] += share * point[b]
 
 
 @kernel

@@ -6,7 +6,9 @@ import math
 from enum import IntEnum
 
 from deddqn._jit import Field
-from deddqn._jit.contents import ANYTHING, COUNT, index, slots, whole, within
+from deddqn._jit.contents import ANYTHING, COUNT, FLAG, index, slots, whole, within
+
+MOST_DOUBLINGS = 1000
 
 
 class Model(IntEnum):
@@ -25,6 +27,14 @@ class Model(IntEnum):
     LAST_MEDIAN = 10  # mean of them at the last look
     AVERAGED = 11  # means in `model_average`
     SPREAD_SUM = 12  # of their interquartile ranges
+    DOUBLED = 13  # from here on of CMA-ES as a second searcher: distributions of the growing kind so far
+    GROWING = 14  # evaluations of them but the first
+    SMALL = 15  # ... of those of the other kind
+    IS_GROWING = 16
+    BEGAN_AT = 17  # evaluations before the distribution's own
+    FIRST_RANGE = 18  # of the values of its first samples
+    UNFACTORED = 19  # updates of C since U was made
+    NOTED = 20  # best values in `recent` so far
 
 
 MODEL = slots(
@@ -42,6 +52,14 @@ MODEL = slots(
     LAST_MEDIAN=ANYTHING,
     AVERAGED=COUNT,
     SPREAD_SUM=ANYTHING,
+    DOUBLED=whole(0, MOST_DOUBLINGS),
+    GROWING=COUNT,
+    SMALL=COUNT,
+    IS_GROWING=FLAG,
+    BEGAN_AT=COUNT,
+    FIRST_RANGE=ANYTHING,
+    UNFACTORED=COUNT,
+    NOTED=COUNT,
 )
 
 MODEL_FIELDS = (
@@ -49,14 +67,15 @@ MODEL_FIELDS = (
     Field("model_mean", "float", ("model_D",), "m of the normal distribution of the strategy cma", holds=ANYTHING),
     Field("model_average", "float", ("noisy_D",), "of m since lambda is what it is, under noise", holds=ANYTHING),
     Field("model_covariance", "float", ("model_D", "model_D"), "C", holds=ANYTHING),
-    Field("model_factor", "float", ("model_D", "model_D"), "A with A A' = C, lower triangular", holds=ANYTHING),
+    Field("model_factor", "float", ("model_D", "model_D"), "U with U'U = C, upper triangular", holds=ANYTHING),
     Field("path_sigma", "float", ("model_D",), "evolution path of the step size", holds=ANYTHING),
     Field("path_covariance", "float", ("model_D",), "... of the covariance", holds=ANYTHING),
     Field("model_step", "float", ("model_D",), "of the mean, over sigma", holds=ANYTHING),
-    Field("model_white", "float", ("model_D",), "A^-1 step; or the normal numbers of a sample", holds=ANYTHING),
+    Field("model_white", "float", ("model_D",), "solution of U' white = step; or the normal numbers of a sample", holds=ANYTHING),
     Field(
         "model_points", "float", ("model_points", "model_D"), "samples that wait for the next update", holds=ANYTHING
     ),
     Field("model_values", "float", ("model_points",), holds=ANYTHING),
+    Field("recent", "float", ("recent",), "best values of the last updates of CMA-ES", holds=ANYTHING),
     Field("model_order", "int", ("model_points",), holds=index("model_points")),
 )

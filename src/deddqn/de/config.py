@@ -42,6 +42,7 @@ class DEConfig:
     restart_final_fraction : last share of the budget, for which the search returns to the best of the replaced
         populations; then a restart is made only if as much is left before it as the population has lived. 0: there is
         no return.
+    de_share : share of the budget that DE has, and plans with; CMA-ES with restarts (`deddqn.de.cma_es`) has the rest.
     n_candidates : candidates per trial, from 1 to 16; policies that pre-screen evaluate one of them.
     crossover_kind : "binomial", or "exponential": the mutant gives a run of neighbouring coordinates.
     dither : every generation adds a number drawn from [0, dither) to the F of the operators.
@@ -67,6 +68,7 @@ class DEConfig:
     dither: float = 0.0
     first_population: int | None = None
     noise_handling: bool = False
+    de_share: float = 1.0
 
     def __post_init__(self) -> None:
         donors = " (a parent and five donors)"
@@ -85,6 +87,8 @@ class DEConfig:
             raise ValueError(f"n_candidates must be at most {MOST_TRIALS}, got {self.n_candidates}")
         if self.crossover_kind not in CROSSOVERS:
             raise choice_error("crossover_kind", self.crossover_kind, CROSSOVERS)
+        if not 0.0 <= self.de_share <= 1.0:
+            raise ValueError(f"de_share must lie in [0, 1], got {self.de_share}")
         if not 0.0 <= self.dither < math.inf:
             raise ValueError(f"dither must be a finite number of 0 or more, got {self.dither}")
         self._check_population()
@@ -113,6 +117,11 @@ class DEConfig:
         if not 0.0 <= self.restart_final_fraction < 1.0:
             raise ValueError(f"restart_final_fraction must lie in [0, 1), got {self.restart_final_fraction}")
 
+    @property
+    def de_budget(self) -> int:
+        """The evaluations that DE has, and plans with."""
+        return math.floor(self.de_share * self.budget + 0.5)
+
     def own_settings(self) -> dict[str, Any]:
         """What a policy made with these settings needs to know of them, where it is not the paper's."""
         paper = DEConfig()
@@ -121,7 +130,7 @@ class DEConfig:
 
 OWN_SETTINGS = (
     *("population_size", "final_population", "pbest", "archive", "restart_tolerance", "restart_final_fraction"),
-    *("repair", "n_candidates", "crossover_kind", "dither"),
+    *("repair", "n_candidates", "crossover_kind", "dither", "de_share"),
 )
 """The settings that belong to a policy: they go into its file, and are the defaults of runs with it."""
 

@@ -6,6 +6,7 @@ import math
 
 from deddqn._jit import address_of_record, copy, fill, kernel
 from deddqn.de.anytime import slide_horizon
+from deddqn.de.cma_es import hand_over, learn_from_population
 from deddqn.de.constraint_handling import call_level
 from deddqn.de.discrete import points_left
 from deddqn.de.population_statistics import describe_parents
@@ -110,15 +111,22 @@ def generation_is_over(de_state):
 
 @kernel
 def begin_generation(de_state):
-    """Compute the statistics of the parents and reset the generation's counters; or set why the run has ended."""
+    """Compute the statistics of the parents and reset the generation's counters; or set why the run has ended.
+
+    Where DE has had its share of the budget, CMA-ES makes the next population.
+    """
     counters = de_state.counters
     describe_parents(de_state)
     if target_reached(de_state.scalars):
         counters[Counter.ENDED] = End.TARGET
     elif exhausted(de_state):
         counters[Counter.ENDED] = End.EXHAUSTED
-    elif counters[Counter.EVALUATIONS] >= counters[Counter.BUDGET]:
+    elif counters[Counter.EVALUATIONS] >= counters[Counter.WHOLE_BUDGET]:
         counters[Counter.ENDED] = End.BUDGET
+    elif counters[Counter.EVALUATIONS] >= counters[Counter.BUDGET]:
+        hand_over(de_state)
+    elif counters[Counter.SAMPLING]:
+        learn_from_population(de_state)
     slide_horizon(counters)
     left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS]
     if de_state.visited.size and counters[Counter.INITIALISED]:
@@ -147,7 +155,9 @@ def finish_generation(de_state, select, update_level):
     `select` and `update_level` are addresses, the latter 0 without constraints.
     """
     counters = de_state.counters
-    if counters[Counter.INITIALISED]:
+    if counters[Counter.SAMPLING]:
+        counters[Counter.GENERATION] += 1
+    elif counters[Counter.INITIALISED]:
         call_selection(select, (address_of_record(de_state),))
         counters[Counter.GENERATION] += 1
     else:

@@ -38,6 +38,7 @@ from deddqn.rng import STATE_WORDS, Stream
 DONORS = 5
 MEMORY_SIZE = 6  # remembered per operator (H of L-SHADE)
 LARGEST_LAMBDA = 8  # of the strategy cma, in units of its first one
+LARGEST_GROWTH = 128  # ... of CMA-ES as a second searcher
 
 
 class Counter(IntEnum):
@@ -91,6 +92,8 @@ class Counter(IntEnum):
     HORIZON = 45  # evaluations that the policy plans for: BUDGET, or less where the end is not known
     FIRST_POPULATION = 46  # of a run whose end is not known; 0 where it is
     NOISE_HANDLING = 47
+    WHOLE_BUDGET = 48  # BUDGET, or more where DE has a share of it
+    SAMPLING = 49  # CMA-ES has taken over: populations are its samples
 
 
 class Scalar(IntEnum):
@@ -161,8 +164,8 @@ COUNTERS = slots(
     DIMENSION=AS_BEGUN,
     ALLOCATED=AS_BEGUN,
     N_OPS=AS_BEGUN,
-    POPULATION=whole("FINAL_POPULATION", "NP"),
-    BUDGET=AS_BEGUN,
+    POPULATION=whole(1, "NP"),
+    BUDGET=whole(1, "WHOLE_BUDGET"),
     EVALUATIONS=whole(0, "BUDGET"),
     GENERATION=COUNT,
     GENERATION_SIZE=whole(0, "POPULATION"),
@@ -206,6 +209,8 @@ COUNTERS = slots(
     HORIZON=whole(1, "BUDGET"),
     FIRST_POPULATION=AS_BEGUN,
     NOISE_HANDLING=AS_BEGUN,
+    WHOLE_BUDGET=AS_BEGUN,
+    SAMPLING=FLAG,
 )
 SCALARS = slots(
     Scalar,
@@ -324,26 +329,28 @@ def de_state_sizes(
     `constraints` is the number of constraint values. `points` is None where no coordinate is discrete, else the number
     of points, inf where one is continuous. `trial_rows` are NP unless given.
     """
-    size = config.population_size
+    size, hands_over = config.population_size, config.de_share < 1.0
+    most_samples = largest_lambda(dimension, config.budget) if hands_over else 0
     shrinks = config.final_population not in (None, size)
     adapts = any(entry.adapts for entry in portfolio)
     uses = {entry.strategy for entry in portfolio}
     archived = int(archive_room(config.archive, size)) if uses & ARCHIVE_DONORS.keys() else 0
     rows = size if trial_rows is None else trial_rows
     return {
-        "NP": size,
+        "NP": max(size, most_samples),
         "D": dimension,
         "K": len(portfolio),
-        "rows": size + archived,
+        "rows": max(size + archived, most_samples),
         "archive": archived,
         "renumbered": size if shrinks or config.restart_tolerance > 0.0 else 0,
         "best_population": size if config.restart_tolerance > 0.0 and config.restart_final_fraction > 0.0 else 0,
         "candidates": config.n_candidates if config.n_candidates > 1 else 0,
         "candidate_D": dimension if config.n_candidates > 1 else 0,
         "training_points": surrogate_size(dimension) if config.n_candidates > 1 else 0,
-        "model_D": dimension if CMA in uses else 0,
+        "model_D": dimension if CMA in uses or hands_over else 0,
         "noisy_D": dimension if CMA in uses and config.noise_handling else 0,
-        "model_points": LARGEST_LAMBDA * fewest_samples(dimension) if CMA in uses else 0,
+        "model_points": max(most_samples, LARGEST_LAMBDA * fewest_samples(dimension) if CMA in uses else 0),
+        "recent": 10 + 30 * dimension // int(fewest_samples(dimension)) + 1 if hands_over else 0,
         "sample": size if GAUSS in uses else 0,
         "adapted": rows if adapts else 0,
         "memory": MEMORY_SIZE if adapts else 0,
@@ -360,6 +367,12 @@ def de_state_sizes(
 def surrogate_size(dimension: int) -> int:
     """The most training points of the surrogate: fewer where they have many coordinates, for the time that it takes."""
     return min(120, max(80, 2400 // dimension))
+
+
+def largest_lambda(dimension: int, budget: int) -> int:
+    """The most samples of a distribution of CMA-ES: the budget has room for forty such populations."""
+    first = int(fewest_samples(dimension))
+    return max(first, min(LARGEST_GROWTH * first, budget // 40))
 
 
 @shared

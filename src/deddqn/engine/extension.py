@@ -28,7 +28,7 @@ from deddqn.policies.policy_kernels import call_renumber
 
 SET_COUNTERS = (
     *(Counter.ALLOCATED, Counter.BUDGET, Counter.HORIZON, Counter.FINAL_POPULATION, Counter.FIRST_POPULATION),
-    Counter.FINAL_EVALUATIONS,
+    *(Counter.FINAL_EVALUATIONS, Counter.WHOLE_BUDGET),
 )
 SET_SCALARS = (Scalar.RESTART_TOLERANCE, Scalar.TARGET_VALUE)
 """What the settings say; everything else is what the run has come to."""
@@ -78,6 +78,11 @@ def replan(run):
     """Begin a generation under the settings that were written; where the schedule wants more individuals, draw them."""
     core, de_state, _ = open_run(run)
     counters, links = de_state.counters, core.links
+    if counters[Counter.SAMPLING]:
+        counters[Counter.BUDGET] = counters[Counter.HORIZON] = counters[Counter.WHOLE_BUDGET]
+        counters[Counter.ENDED] = End.NOT_YET
+        begin_generation(de_state)
+        return
     known, size = counters[Counter.POPULATION], scheduled_size(de_state)
     counters[Counter.ENDED] = End.NOT_YET
     if de_state.visited.size:

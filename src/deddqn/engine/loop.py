@@ -9,7 +9,7 @@ from __future__ import annotations
 from deddqn._jit import address_of_record, call_objective, copy, kernel, linked
 from deddqn.de.constraint_handling import call_assess
 from deddqn.de.discrete import enter_population
-from deddqn.de.generation import finish_generation, generation_is_over, record_parent, record_trial
+from deddqn.de.generation import begin_generation, finish_generation, generation_is_over, record_parent, record_trial
 from deddqn.de.initialization import draw_donors, draw_population
 from deddqn.de.prescreening import call_make_candidates, take_candidate
 from deddqn.de.state import Counter, Outcome
@@ -42,6 +42,8 @@ def start(run, draw):
     if links[Link.RESET]:
         setup = linked(links, Link.SETUP)
         call_reset(links[Link.RESET], (setup, core.memory, counters[Counter.N_OPS], counters[Counter.POPULATION]))
+    if counters[Counter.BUDGET] == 0:
+        begin_generation(de_state)
 
 
 @kernel

@@ -61,6 +61,13 @@ def _told(episode: Episode) -> bool:
     return int(told[:size].sum()) == counters[Counter.TOLD] and not told[size:].any()
 
 
+def _population(episode: Episode) -> bool:
+    counters = episode.de_state.counters
+    if counters[Counter.SAMPLING]:
+        return counters[Counter.INITIALISED] == 0 and counters[Counter.BUDGET] == counters[Counter.WHOLE_BUDGET]
+    return bool(counters[Counter.FINAL_POPULATION] <= counters[Counter.POPULATION] <= counters[Counter.ALLOCATED])
+
+
 def _in_turn(episode: Episode) -> bool:
     counters = episode.de_state.counters
     told, recorded = counters[Counter.TOLD], counters[Counter.RECORDED]
@@ -152,6 +159,7 @@ def _visited(episode: Episode) -> bool:
 _ADAPT_F = [code for code, name in enumerate(ADAPTS) if "F" in name.split("+")]
 
 RULES: dict[str, Callable[[Episode], bool]] = {
+    "the population has a size that DE may have, or is one of CMA-ES, which decides nothing": _population,
     "TOLD values are marked in told": _told,
     "in sequential mode points are told one by one": _in_turn,
     "what is told was proposed; a new population has no trials": _proposed,

@@ -238,8 +238,9 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     first = config.first_population or config.population_size
     counters[Counter.ALLOCATED], counters[Counter.POPULATION] = config.population_size, first
     counters[Counter.N_OPS] = len(spec.portfolio)
-    counters[Counter.BUDGET] = counters[Counter.HORIZON] = config.budget
-    counters[Counter.GENERATION_SIZE] = min(first, config.budget)
+    counters[Counter.WHOLE_BUDGET], budget = config.budget, config.de_budget
+    counters[Counter.BUDGET] = counters[Counter.HORIZON] = budget
+    counters[Counter.GENERATION_SIZE] = min(first, budget)
     counters[Counter.DEFERRED] = config.updating == "deferred"
     counters[Counter.IMMEDIATE] = config.updating == "immediate"
     counters[Counter.EXPONENTIAL] = config.crossover_kind == "exponential"
@@ -249,7 +250,7 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     counters[Counter.FIRST_POPULATION] = config.first_population or 0
     counters[Counter.NOISE_HANDLING] = config.noise_handling
     counters[Counter.FINAL_POPULATION] = config.final_population or first
-    counters[Counter.FINAL_EVALUATIONS] = math.floor(config.restart_final_fraction * config.budget + 0.5)
+    counters[Counter.FINAL_EVALUATIONS] = math.floor(config.restart_final_fraction * budget + 0.5)
     if len(de_state.parents) > config.population_size:
         counters[Counter.ARCHIVE_ROOM] = archive_room(config.archive, first)
     de_state.streams[:] = streams_at(spec.seed, problem.seed_name, problem.dimension, spec.repeat)

@@ -1,0 +1,219 @@
+"""CMA-ES with restarts: the second searcher of a run, which has the rest of the budget when DE has had its share.
+
+N. Hansen, "The CMA evolution strategy: a tutorial", arXiv:1604.00772, with its default constants and weights, negative
+ones for the worse half among them; C = U'U as in `deddqn.de.cma_sampling`, made anew when C has changed enough. Points
+outside of the bounds are mirrored into them, and learned from as what they became.
+
+It begins in the middle of the box, whatever DE found, and later ones anywhere. A distribution that has converged, that finds nothing better, or that
+could not reach the best value so far with the rest of the budget at its present pace is replaced by a new one. By turns
+these have twice as many samples as the last such one, and a random smaller number with a smaller step: whichever of
+the two regimes has had fewer evaluations is next (N. Hansen, "Benchmarking a BI-population CMA-ES on the BBOB-2009
+function testbed", GECCO 2009).
+
+A generation of samples is to the loop what a new population is: nobody decides anything while it is evaluated.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from deddqn._jit import fill, kernel
+from deddqn.de.bounds import reflected
+from deddqn.de.cma_sampling import (
+    SMALLEST_DEVIATION,
+    SMALLEST_EXTENT,
+    add_square,
+    colour,
+    covariance_rates,
+    factorise,
+    learn_path,
+    move_paths,
+    raw_weight,
+)
+from deddqn.de.cma_state import Model
+from deddqn.de.initialization import draw_point
+from deddqn.de.state import Counter, Scalar, fewest_samples
+from deddqn.rng import Stream, standard_normal, uniform
+
+FIRST_STEP = 0.2  # sigma, in widths of the box
+SMALLEST_STEP = 0.01  # ... of a distribution with few samples, times the first
+SMALLEST_RANGE = 1e-12  # of the best values of the last updates
+DIGITS = 1e-15  # ... relative to the values
+PATIENCE = 5.0  # how much faster than in the last window the rest may be
+
+
+@kernel
+def hand_over(de_state):
+    """Let CMA-ES have what is left of the budget."""
+    counters, model = de_state.counters, de_state.model
+    counters[Counter.SAMPLING] = 1
+    counters[Counter.BUDGET] = counters[Counter.HORIZON] = counters[Counter.WHOLE_BUDGET]
+    counters[Counter.INITIALISED] = 0
+    counters[Counter.ARCHIVED] = counters[Counter.RENUMBERED] = counters[Counter.BEST_POPULATION_SIZE] = 0
+    model[Model.BEGUN] = model[Model.DOUBLED] = model[Model.GROWING] = model[Model.SMALL] = 0
+    begin_distribution(de_state)
+    sample_population(de_state)
+
+
+@kernel
+def begin_distribution(de_state):
+    """A new distribution, by turns of the growing and the small kind; the first is of the growing one."""
+    counters, model, stream = de_state.counters, de_state.model, de_state.streams[Stream.SEARCH]
+    first, growing = fewest_samples(de_state.model_mean.size), model[Model.GROWING] <= model[Model.SMALL]
+    model[Model.IS_GROWING] = growing
+    sigma, samples = FIRST_STEP, np.float64(first)
+    if growing:
+        samples = first * 2.0 ** model[Model.DOUBLED]
+        model[Model.DOUBLED] += 1
+    else:
+        share = uniform(stream)
+        samples = math.floor(first * (0.5 * 2.0 ** (model[Model.DOUBLED] - 1)) ** (share * share))
+        sigma *= SMALLEST_STEP ** uniform(stream)
+    model[Model.LAMBDA] = min(max(samples, first), len(de_state.model_points))
+    model[Model.SIGMA] = sigma
+    model[Model.BEGUN] += 1
+    model[Model.BEGAN_AT] = counters[Counter.EVALUATIONS]
+    model[Model.BEST] = model[Model.FIRST_RANGE] = math.inf
+    model[Model.UPDATES] = model[Model.UNFACTORED] = model[Model.NOTED] = 0
+    draw_point(de_state, de_state.model_mean)
+    for a in range(de_state.model_mean.size):
+        if model[Model.BEGUN] == 1:
+            de_state.model_mean[a] = 0.5 * de_state.lower[a] + 0.5 * de_state.upper[a]
+        width = max(de_state.upper[a] - de_state.lower[a], SMALLEST_DEVIATION)
+        fill(de_state.model_covariance[a], 0.0)
+        fill(de_state.model_factor[a], 0.0)
+        de_state.model_covariance[a, a], de_state.model_factor[a, a] = width * width, width
+    fill(de_state.path_sigma, 0.0)
+    fill(de_state.path_covariance, 0.0)
+
+
+@kernel
+def sample_population(de_state):
+    """Let lambda samples be the population that is evaluated next."""
+    counters, model, mean, white = de_state.counters, de_state.model, de_state.model_mean, de_state.model_white
+    stream, bounded = de_state.streams[Stream.SEARCH], math.isfinite(de_state.search_lower[0])
+    counters[Counter.POPULATION] = np.int64(model[Model.LAMBDA])
+    for i in range(counters[Counter.POPULATION]):
+        step, point, square = de_state.model_points[i], de_state.parents[i], 0.0
+        for d in range(mean.size):
+            white[d] = standard_normal(stream)
+            square += white[d] * white[d]
+        de_state.model_values[i] = square
+        colour(de_state.model_factor, white, step)
+        for d in range(mean.size):
+            value = mean[d] + model[Model.SIGMA] * step[d]
+            if bounded:
+                value = reflected(value, de_state.search_lower[d], de_state.search_upper[d])
+            point[d] = value if math.isfinite(value) else de_state.lower[d]
+            step[d] = (point[d] - mean[d]) / model[Model.SIGMA]
+        de_state.fitness[i] = math.inf
+
+
+@kernel
+def learn_from_population(de_state):
+    """Update the distribution by its samples, of which `order` says how good they are; or begin another one."""
+    update_distribution(de_state)
+    if is_over(de_state):
+        counters, model = de_state.counters, de_state.model
+        counters[Counter.RESTARTS] += 1
+        kind = Model.GROWING if model[Model.IS_GROWING] else Model.SMALL
+        if model[Model.BEGUN] > 1:
+            model[kind] += counters[Counter.EVALUATIONS] - model[Model.BEGAN_AT]
+        begin_distribution(de_state)
+    sample_population(de_state)
+
+
+@kernel
+def update_distribution(de_state):
+    """Move mean, paths, step size and covariance by the samples."""
+    model, mean, step, order = de_state.model, de_state.model_mean, de_state.model_step, de_state.order
+    samples = np.int64(model[Model.LAMBDA])
+    better, total, squares = samples // 2, 0.0, 0.0
+    for k in range(better):
+        total += raw_weight(k, samples)
+        squares += raw_weight(k, samples) * raw_weight(k, samples)
+    mass = total * total / squares  # mu_eff
+    fill(step, 0.0)
+    for k in range(better):
+        point, weight = de_state.model_points[order[k]], raw_weight(k, samples) / total
+        for d in range(mean.size):
+            step[d] += weight * point[d]
+    for d in range(mean.size):
+        mean[d] += model[Model.SIGMA] * step[d]
+    model[Model.UPDATES] += 1
+    moving = move_paths(de_state, mass)
+    learn_actively(de_state, samples, total, mass, moving)
+
+
+@kernel
+def learn_actively(de_state, samples, total, mass, moving):
+    """Rank-one and rank-mu update of C: directions of better samples gain variance, those of worse ones lose it."""
+    model, n = de_state.model, float(de_state.model_mean.size)
+    rate_one, rate_mu = covariance_rates(mass, n, 0.25)
+    worse, squares = 0.0, 0.0
+    for k in range(samples // 2, samples):
+        worse -= raw_weight(k, samples)
+        squares += raw_weight(k, samples) * raw_weight(k, samples)
+    mass_worse = worse * worse / squares if squares > 0.0 else 0.0
+    most = min(1.0 + rate_one / rate_mu, 1.0 + 2.0 * mass_worse / (mass + 2.0))
+    most = min(most, (1.0 - rate_one - rate_mu) / (n * rate_mu))
+    learn_path(de_state, mass, moving, rate_one, rate_mu * (1.0 - most))
+    for k in range(samples):
+        i = de_state.order[k]
+        weight = raw_weight(k, samples)
+        weight *= rate_mu / total if k < samples // 2 else rate_mu * most * n / (worse * de_state.model_values[i])
+        add_square(de_state.model_covariance, de_state.model_points[i], weight)
+    model[Model.UNFACTORED] += 1
+    if model[Model.UNFACTORED] * (rate_one + rate_mu) * n * 10.0 >= 1.0:
+        model[Model.UNFACTORED] = 0
+        if not factorise(de_state.model_covariance, de_state.model_factor):
+            model[Model.SIGMA] = 0.0
+
+
+@kernel
+def is_over(de_state):
+    """True when the distribution has converged, is none, finds nothing better or comes too late."""
+    model, best = de_state.model, de_state.fitness[de_state.order[0]]
+    worst = de_state.fitness[de_state.order[np.int64(model[Model.LAMBDA]) - 1]]
+    model[Model.BEST] = min(model[Model.BEST], best)
+    if model[Model.UPDATES] == 1:
+        model[Model.FIRST_RANGE] = worst - best
+    if not model[Model.SIGMA] > 0.0 or has_collapsed(de_state) or not best < math.inf:
+        return True
+    window = min(10 + np.int64(math.ceil(30.0 * de_state.model_mean.size / model[Model.LAMBDA])), de_state.recent.size)
+    slot = np.int64(model[Model.NOTED]) % window
+    model[Model.NOTED] += 1
+    de_state.recent[slot] = best
+    if model[Model.NOTED] < window:
+        return False
+    low = high = best
+    for k in range(window):
+        low, high = min(low, de_state.recent[k]), max(high, de_state.recent[k])
+    smallest = min(SMALLEST_RANGE, SMALLEST_RANGE * model[Model.FIRST_RANGE]) + DIGITS * abs(best)
+    if high - low <= smallest and (worst - low <= smallest or high == low):
+        return True
+    return comes_too_late(de_state, high - low, window)
+
+
+@kernel
+def has_collapsed(de_state):
+    """True when the distribution is so small that nothing changes, or no distribution any more."""
+    model, covariance = de_state.model, de_state.model_covariance
+    for d in range(len(covariance)):
+        extent = model[Model.SIGMA] * max(math.sqrt(max(covariance[d, d], 0.0)), abs(de_state.path_covariance[d]))
+        if not extent < math.inf:
+            return True
+        if extent > SMALLEST_EXTENT * (de_state.upper[d] - de_state.lower[d]):
+            return False
+    return True
+
+
+@kernel
+def comes_too_late(de_state, gained, window):
+    """True when the best value so far is out of reach, were every window of updates to gain what the last one did."""
+    counters, model = de_state.counters, de_state.model
+    behind = model[Model.BEST] - de_state.scalars[Scalar.F_BSF]
+    left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS]
+    return PATIENCE * gained * left < behind * window * model[Model.LAMBDA]
