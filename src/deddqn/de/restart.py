@@ -54,11 +54,15 @@ def on_plateaus(de_state):
 def restart_if_converged(de_state):
     """Restart with a new population, where the population has converged and there is time.
 
-    It has the same size; where the end is not known, twice the size.
+    It has the same size; where the end is not known, twice the size. Where CMA-ES is to take over, it does so now.
     """
+    counters = de_state.counters
+    if de_state.recent.size:
+        if has_converged(de_state):
+            counters[Counter.BUDGET] = min(counters[Counter.BUDGET], counters[Counter.EVALUATIONS])
+        return
     if not is_time_to_restart(de_state) or target_reached(de_state.scalars) or not has_converged(de_state):
         return
-    counters = de_state.counters
     if de_state.best_population_fitness.size:
         keep_best_population(de_state)
     enlarge_population(de_state, restarted_size(counters))
