@@ -128,7 +128,7 @@ def targets_table(a: Analysis) -> Table:
         ("area", ".3f", f"mean share reached, over the logarithm of {found.panel.axis}"),
         ("reached at the end", ".3f"),
     )
-    return Table("targets", "Targets reached", heads, rows)
+    return Table("targets", "Area below the curve", heads, rows)
 
 
 def tests_table(a: Analysis) -> Table:
