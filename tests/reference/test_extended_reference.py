@@ -323,7 +323,9 @@ class Comparison:
         deviations = np.sqrt(np.diag(reference.covariance))
         if reference.alive:
             near(model[Model.SIGMA], reference.sigma, f"{where}: sigma")
-            near(np.triu(de_state.model_factor).T, reference.factor, f"{where}: A", absolute=TOLERANCE * deviations.max())
+            near(
+                np.triu(de_state.model_factor).T, reference.factor, f"{where}: A", absolute=TOLERANCE * deviations.max()
+            )
         means = (each / (reference.sigma * deviations) for each in (de_state.model_mean, reference.mean))
         near(*means, f"{where}: mean in deviations", absolute=TOLERANCE)
         covariances = (

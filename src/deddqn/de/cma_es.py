@@ -4,11 +4,11 @@ N. Hansen, "The CMA evolution strategy: a tutorial", arXiv:1604.00772, with its 
 ones for the worse half among them; C = U'U as in `deddqn.de.cma_sampling`, made anew when C has changed enough. Points
 outside of the bounds are mirrored into them, and learned from as what they became.
 
-It begins in the middle of the box, whatever DE found, and later ones anywhere. A distribution that has converged, that finds nothing better, or that
-could not reach the best value so far with the rest of the budget at its present pace is replaced by a new one. By turns
-these have twice as many samples as the last such one, and a random smaller number with a smaller step: whichever of
-the two regimes has had fewer evaluations is next (N. Hansen, "Benchmarking a BI-population CMA-ES on the BBOB-2009
-function testbed", GECCO 2009).
+It begins in the middle of the box, whatever DE found, and later ones anywhere. A distribution that has converged, that
+finds nothing better, or that could not reach the best value so far with the rest of the budget at its present pace is
+replaced by a new one. By turns these have twice as many samples as the last such one, and a random smaller number with
+a smaller step: whichever of the two regimes has had fewer evaluations is next (N. Hansen, "Benchmarking a BI-population
+CMA-ES on the BBOB-2009 function testbed", GECCO 2009).
 
 A generation of samples is to the loop what a new population is: nobody decides anything while it is evaluated.
 """

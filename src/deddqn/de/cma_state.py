@@ -71,7 +71,13 @@ MODEL_FIELDS = (
     Field("path_sigma", "float", ("model_D",), "evolution path of the step size", holds=ANYTHING),
     Field("path_covariance", "float", ("model_D",), "... of the covariance", holds=ANYTHING),
     Field("model_step", "float", ("model_D",), "of the mean, over sigma", holds=ANYTHING),
-    Field("model_white", "float", ("model_D",), "solution of U' white = step; or the normal numbers of a sample", holds=ANYTHING),
+    Field(
+        "model_white",
+        "float",
+        ("model_D",),
+        "solution of U' white = step; or the normal numbers of a sample",
+        holds=ANYTHING,
+    ),
     Field(
         "model_points", "float", ("model_points", "model_D"), "samples that wait for the next update", holds=ANYTHING
     ),

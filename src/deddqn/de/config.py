@@ -15,6 +15,8 @@ CROSSOVERS = ("binomial", "exponential")
 SMALLEST_POPULATION = 6  # a parent and five donors
 LARGEST_ARCHIVE = 100.0  # populations
 MOST_TRIALS = 16
+BY_BUDGET = ("de_share", "population_size", "n_candidates", "archive", "restart_tolerance")
+"""Settings that may follow the budget."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +45,7 @@ class DEConfig:
         populations; then a restart is made only if as much is left before it as the population has lived. 0: there is
         no return.
     de_share : share of the budget that DE has, and plans with; CMA-ES with restarts (`deddqn.de.cma_es`) has the rest.
+    by_budget : names of settings, separated by spaces, that follow budget and dimension (`deddqn.de.budget_rules`).
     n_candidates : candidates per trial, from 1 to 16; policies that pre-screen evaluate one of them.
     crossover_kind : "binomial", or "exponential": the mutant gives a run of neighbouring coordinates.
     dither : every generation adds a number drawn from [0, dither) to the F of the operators.
@@ -69,6 +72,7 @@ class DEConfig:
     first_population: int | None = None
     noise_handling: bool = False
     de_share: float = 1.0
+    by_budget: str = ""
 
     def __post_init__(self) -> None:
         donors = " (a parent and five donors)"
@@ -87,6 +91,9 @@ class DEConfig:
             raise ValueError(f"n_candidates must be at most {MOST_TRIALS}, got {self.n_candidates}")
         if self.crossover_kind not in CROSSOVERS:
             raise choice_error("crossover_kind", self.crossover_kind, CROSSOVERS)
+        for name in self.by_budget.split():
+            if name not in BY_BUDGET:
+                raise choice_error("by_budget", name, BY_BUDGET)
         if not 0.0 <= self.de_share <= 1.0:
             raise ValueError(f"de_share must lie in [0, 1], got {self.de_share}")
         if not 0.0 <= self.dither < math.inf:
@@ -130,7 +137,7 @@ class DEConfig:
 
 OWN_SETTINGS = (
     *("population_size", "final_population", "pbest", "archive", "restart_tolerance", "restart_final_fraction"),
-    *("repair", "n_candidates", "crossover_kind", "dither", "de_share"),
+    *("repair", "n_candidates", "crossover_kind", "dither", "de_share", "by_budget"),
 )
 """The settings that belong to a policy: they go into its file, and are the defaults of runs with it."""
 
@@ -141,6 +148,8 @@ def config_for(own: Mapping[str, Any], **given: Any) -> DEConfig:
     A smaller population than the policy's own may begin below the final size: then it does not shrink.
     """
     settings = {**own, **given}
+    if "by_budget" in own:
+        settings["by_budget"] = " ".join(name for name in own["by_budget"].split() if name not in given)
     if "final_population" in own and "final_population" not in given:
         size = settings.get("population_size", DEConfig.population_size)
         settings["final_population"] = min(own["final_population"], size)

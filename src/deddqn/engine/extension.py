@@ -55,6 +55,7 @@ def extend_run(run: Run, config: DEConfig) -> None:
 def copy_memory(old: Episode, new: Episode) -> None:
     """Copy what a run knows into the memory of a run that has not begun; settings there stay."""
     counters, scalars = new.de_state.counters, new.de_state.scalars
+    archive_room = int(counters[Counter.ARCHIVE_ROOM])
     set_counters, set_scalars = counters[list(SET_COUNTERS)], scalars[list(SET_SCALARS)]
     for layout, source, target in zip((EPISODE, DE_STATE, OBSERVER), old, new, strict=True):
         for field in layout.fields:
@@ -67,10 +68,10 @@ def copy_memory(old: Episode, new: Episode) -> None:
         counters[Counter.BEST_POPULATION_SIZE], new.de_state.best_population_fitness.size
     )
     first, allocated = int(old.de_state.counters[Counter.ALLOCATED]), int(counters[Counter.ALLOCATED])
-    archived = min(int(counters[Counter.ARCHIVED]), len(new.de_state.parents) - allocated)
+    archived = min(int(counters[Counter.ARCHIVED]), archive_room)
     new.de_state.parents[allocated : allocated + archived] = old.de_state.parents[first : first + archived]
     counters[Counter.ARCHIVED] = archived
-    counters[Counter.ARCHIVE_ROOM] = min(int(counters[Counter.ARCHIVE_ROOM]), len(new.de_state.parents) - allocated)
+    counters[Counter.ARCHIVE_ROOM] = min(int(counters[Counter.ARCHIVE_ROOM]), archive_room)
 
 
 @kernel("none(int64)")

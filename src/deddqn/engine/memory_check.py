@@ -44,8 +44,11 @@ def check_arena(spec: RunSpec, arena: np.ndarray) -> None:
     for rule, holds in RULES.items():
         if not holds(episode):
             raise ValueError(f"the memory of the search breaks the rule: {rule}")
+    counters = episode.de_state.counters
+    if counters[Counter.SAMPLING]:  # the policy is not asked any more
+        return
     if isinstance(spec.policy, CompiledPolicy) and spec.policy.memory_parts is not None:
-        population = int(episode.de_state.counters[Counter.POPULATION])
+        population = int(counters[Counter.POPULATION])
         parts = spec.policy.memory_parts(spec.policy.setup, len(spec.portfolio), population)
         check_parts(f"memory of {spec.policy.name}", episode.core.memory, parts)
 

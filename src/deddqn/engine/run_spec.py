@@ -9,6 +9,7 @@ import numpy as np
 
 from deddqn._jit import Record, address_of
 from deddqn._utils.validation import check_whole_number
+from deddqn.de.budget_rules import settled, without_hand_over
 from deddqn.de.config import REPAIRS, DEConfig
 from deddqn.de.constraint_handling import ASSESS_SIGNATURE, LEVEL_SIGNATURE, assess_point, update_level
 from deddqn.de.discrete_operator import discrete_operator
@@ -79,6 +80,9 @@ class RunSpec:
         for argument, kind in (("problem", Problem), ("portfolio", Portfolio), ("config", DEConfig)):
             if not isinstance(getattr(self, argument), kind):
                 raise ValueError(f"{argument} must be a {kind.__name__}, got {getattr(self, argument)!r}")
+        plain = not (self.asynchronous or self.problem.constraints or self.problem.integrality.any())
+        config = self.config if plain else without_hand_over(self.config)
+        object.__setattr__(self, "config", settled(config, self.problem.dimension))
         if isinstance(self.policy, CompiledPolicy):
             self.policy.check_portfolio(self.portfolio)
         elif not is_policy(self.policy):
@@ -89,6 +93,7 @@ class RunSpec:
             raise ValueError(
                 "updating must not be 'immediate' where F or CR adapt, or with archive, restarts, surrogate"
             )
+        self._check_hand_over()
         if self.asynchronous and self.problem.constraints is not None:
             raise ValueError("updating must not be 'asynchronous' with constraints")
         reward_kernel(self.reward)
@@ -96,6 +101,18 @@ class RunSpec:
             raise ValueError(f"reward {self.reward!r} needs a reward_setup made for the problem, got none")
         if self.reward in NEEDS_OPTIMUM and self.problem.optimum is None:
             raise ValueError(f"reward {self.reward!r} needs a known optimum, but {self.problem.name!r} has none")
+
+    def _check_hand_over(self) -> None:
+        if self.config.de_share == 1.0:
+            return
+        for rule, broken in (
+            ("with updating 'asynchronous'", self.asynchronous),
+            ("with constraints", self.problem.constraints is not None),
+            ("with integer coordinates", bool(self.problem.integrality.any())),
+            ("with a first_population", self.config.first_population is not None),
+        ):
+            if broken:
+                raise ValueError(f"de_share must be 1 {rule}, got {self.config.de_share}")
 
     @property
     def observed(self) -> bool:
@@ -251,7 +268,7 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     counters[Counter.NOISE_HANDLING] = config.noise_handling
     counters[Counter.FINAL_POPULATION] = config.final_population or first
     counters[Counter.FINAL_EVALUATIONS] = math.floor(config.restart_final_fraction * budget + 0.5)
-    if len(de_state.parents) > config.population_size:
+    if spec.sizes()[1]["archive"]:
         counters[Counter.ARCHIVE_ROOM] = archive_room(config.archive, first)
     de_state.streams[:] = streams_at(spec.seed, problem.seed_name, problem.dimension, spec.repeat)
     de_state.lower[:], de_state.upper[:] = problem.lower, problem.upper

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from deddqn._utils.validation import choice_error
+from deddqn.de.budget_rules import settled
 from deddqn.de.config import MOST_TRIALS, SMALLEST_POPULATION, config_for
 from deddqn.de.portfolio import PORTFOLIOS, Operator, Portfolio, paper_portfolio
 from deddqn.policies.policy import Policy
@@ -170,13 +171,23 @@ SHORTEST_SEARCH = 50
 """Generations of the first size for which a search should have time."""
 
 
-def choose_policy(policy: Any, portfolio: Any, scale: Any, crossover: Any) -> tuple[Policy, Portfolio]:
-    """The policy and the portfolio that it chooses from: its own one, the paper's, or the one given."""
+def is_planned(maxfun: Any, constraints: Any, integrality: Any, updating: Any) -> bool:
+    """Whether the evaluations are known, only bounds limit real coordinates, and values come in turn."""
+    return maxfun is not None and constraints is None and integrality is None and updating != "asynchronous"
+
+
+def choose_policy(
+    policy: Any, portfolio: Any, scale: Any, crossover: Any, *, planned: bool = True
+) -> tuple[Policy, Portfolio]:
+    """The policy and the portfolio that it chooses from: its own one, the paper's, or the one given.
+
+    `planned` says which policy is the default: see `is_planned`.
+    """
     constants: dict[str, float] = {}
     for argument, value in (("scale", scale), ("crossover", crossover)):
         if value is not None:
             constants[argument] = number(argument, value, 0.0)
-    chosen = known_policy(policy if policy is not None else best_policy())
+    chosen = known_policy(policy if policy is not None else best_policy(planned))
     own = getattr(chosen, "portfolio", None)
     if portfolio is not None:
         operators = portfolio_of(portfolio, constants)
@@ -189,7 +200,7 @@ def choose_policy(policy: Any, portfolio: Any, scale: Any, crossover: Any) -> tu
     return chosen, operators
 
 
-def population_of(size: Any, init: Any, policy: Policy, evaluations: int, final: Any = None) -> int:
+def population_of(size: Any, init: Any, policy: Policy, evaluations: int, final: Any = None, *, dimension: int) -> int:
     """NP: that of an initial population, the one given, or what the policy was made with.
 
     Where the population shrinks anyway, a short search begins with a smaller one, so that it has time to move:
@@ -199,9 +210,11 @@ def population_of(size: Any, init: Any, policy: Policy, evaluations: int, final:
         return len(init)
     if size is not None:
         return whole_number("population_size", size, SMALLEST_POPULATION)
-    own = config_for(getattr(policy, "de", {}))
+    own = config_for(getattr(policy, "de", {}), budget=evaluations)
     if own.final_population is None:
         return own.population_size
+    if "population_size" in own.by_budget:
+        return settled(own, dimension).population_size
     if final is None:
         final = own.final_population
     return scheduled_population(

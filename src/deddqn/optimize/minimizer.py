@@ -10,7 +10,15 @@ import numpy as np
 
 from deddqn._utils.validation import suggests_keywords
 from deddqn.optimize import option_types
-from deddqn.optimize.arguments import choose_policy, flag, number, population_of, split_bounds, whole_number
+from deddqn.optimize.arguments import (
+    choose_policy,
+    flag,
+    is_planned,
+    number,
+    population_of,
+    split_bounds,
+    whole_number,
+)
 from deddqn.optimize.constrained_polish import ConstrainedPolish
 from deddqn.optimize.constraint_arguments import EQUALITY_TOLERANCE, constraints_of, problem_of
 from deddqn.optimize.noisy import check_noisy
@@ -50,6 +58,7 @@ def minimize(
     restart_tolerance: float | None = None,
     restart_final_fraction: float | None = None,
     n_candidates: int | None = None,
+    de_share: float | None = None,
     integrality: option_types.IntegralityLike | None = None,
     vectorized: bool = False,
     workers: option_types.WorkersLike = 1,
@@ -76,7 +85,8 @@ def minimize(
     space : named parameters instead of bounds, a `Space`. `fun`, and functions of constraints, get a dictionary of
         Python values; `x0` is one, and `init` may be a list of them; the result has `params` beside x.
     policy : who chooses the operators: a name (see ``deddqn policies``), the path of a policy file, or an object with
-        the methods of `deddqn.policies.Policy`. The best shipped policy by default.
+        the methods of `deddqn.policies.Policy`. By default ``softmax-cma``, whose settings follow `maxfun`; with
+        constraints, integers, `maxtime` alone or asynchronous values ``softmax-x``.
     portfolio : the operators to choose from: strategy names, (strategy, F, CR), or (strategy, F, CR, adapts); or
         "paper" or "extended". The policy's own by default.
     maxfun : the most evaluations, exactly respected; the initial population counts. The search plans with it. 10,000 by
@@ -88,7 +98,7 @@ def minimize(
     ftarget : stop when a value is not above this.
     tol, atol : stop when the deviation of the population's values is at most ``atol + tol * abs(mean)``; then there are
         no restarts, unless `restart_tolerance` is given.
-    population_size, scale, crossover : NP, F and CR; by default those of the policy (100, and the entries' own).
+    population_size, scale, crossover : NP, F and CR; by default those of the policy (by `maxfun`, and the entries' own).
     final_population : let the population shrink linearly over `maxfun` to this size.
     repair : "clip", "reflect" or "midpoint", for coordinates that leave the bounds; by default the policy's own way.
     updating : "sequential" (the default); "deferred", which vectorised and parallel functions get; or "asynchronous",
@@ -99,6 +109,8 @@ def minimize(
         restart replaced. Then a restart is made only if as much is left before the reserve as the population has lived.
     n_candidates : candidates per trial, of which a surrogate model pre-screens the one to evaluate; for policies that
         pre-screen (the softmax ones). The policy's own number by default, three times that when asynchronous, else 1.
+    de_share : share of `maxfun` that DE has, and plans with; CMA-ES with restarts searches with the rest, and from when
+        all individuals are in one place. By default that of the policy: 0.9 above 2500 evaluations per coordinate, else 1.
     integrality : as in scipy: True (or 1) where a coordinate is an integer, for all or for each; `fun` gets floats that
         hold integers. 2 is for numbers of categories, without an order. Where no coordinate is continuous no point is
         evaluated twice, and the search ends when all have been.
@@ -156,11 +168,13 @@ def minimize(
     encoded = encoded_arguments(space, given)
     limited = _constraints(encoded["constraints"], constraint_tolerance, encoded["bounds"], vectorized)
     polish = limited is not None if polish is None else flag("polish", polish)
-    if polish and problem_of(encoded["bounds"], None, 0.0, encoded["integrality"])[0].integrality.all():
+    in_box = problem_of(encoded["bounds"], None, 0.0, encoded["integrality"])[0]
+    if polish and in_box.integrality.all():
         polish = False  # integers have no slope
     if polish and evaluations is not None:
-        chosen, _ = choose_policy(policy, portfolio, scale, crossover)
-        size = population_of(population_size, init, chosen, evaluations, final_population)
+        planned = is_planned(evaluations, encoded["constraints"], encoded["integrality"], updating)
+        chosen, _ = choose_policy(policy, portfolio, scale, crossover, planned=planned)
+        size = population_of(population_size, init, chosen, evaluations, final_population, dimension=in_box.dimension)
         evaluations -= polishing_share(evaluations, size)
     if updating is None:
         updating = "deferred" if is_parallel(vectorized, workers) else "sequential"
@@ -183,6 +197,7 @@ def minimize(
         restart_tolerance=restart_tolerance,
         restart_final_fraction=restart_final_fraction,
         n_candidates=n_candidates,
+        de_share=de_share,
         integrality=integrality,
         x0=x0,
         init=init,

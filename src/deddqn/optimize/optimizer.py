@@ -21,6 +21,7 @@ from deddqn.optimize.arguments import (
     floats,
     init_array,
     initial_population,
+    is_planned,
     number,
     root_seed,
     whole_number,
@@ -83,6 +84,7 @@ class Optimizer:
         restart_tolerance: float | None = None,
         restart_final_fraction: float | None = None,
         n_candidates: int | None = None,
+        de_share: float | None = None,
         integrality: option_types.IntegralityLike | None = None,
         x0: option_types.PointLike | Mapping[str, Any] | None = None,
         init: option_types.InitLike = "uniform",
@@ -98,7 +100,8 @@ class Optimizer:
         problem, box = problem_of(bounds, constraints, constraint_tolerance, integrality)
         if flag("noisy", noisy):
             policy, portfolio = noisy_policy(policy, portfolio, constraints=constraints, integrality=integrality)
-        chosen, operators = choose_policy(policy, portfolio, scale, crossover)
+        planned = is_planned(maxfun, constraints, integrality, updating)
+        chosen, operators = choose_policy(policy, portfolio, scale, crossover, planned=planned)
         self._limits = limits_of(maxiter, ftarget, tol, atol)
         self._plan, config = plan_search(
             chosen,
@@ -111,9 +114,11 @@ class Optimizer:
             restart_tolerance=restart_tolerance,
             restart_final_fraction=restart_final_fraction,
             n_candidates=n_candidates,
+            de_share=de_share,
             repair=repair,
             updating=updating,
             noisy=noisy,
+            planned=planned,
         )
         size = config.first_population or config.population_size
         root = root_seed(rng, seed)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deddqn.de.anytime import TOLERANCE, first_size
+from deddqn.de.budget_rules import settled
 from deddqn.de.config import DEConfig
 from deddqn.de.state import Counter, End
 from deddqn.engine.extension import extend_run
@@ -39,6 +40,7 @@ class Plan:
     maxfun : the most evaluations, None if that was not said.
     waiting : evaluations of an extension that begins with the next generation, or None.
     sized : whether the population size was given, so that no budget changes it.
+    by_budget : settings that follow the budget.
     noisy, judged : whether the answer is to be evaluated again at the end, and whether that has begun.
     largest, final, tolerance, fraction : population_size, final_population, restart_tolerance and
         restart_final_fraction of a search whose end is known.
@@ -53,20 +55,21 @@ class Plan:
     fraction: float
     noisy: bool = False
     judged: bool = False
+    by_budget: str = ""
 
     @classmethod
-    def of(cls, config: DEConfig, maxfun: int | None, *, sized: bool, largest: int) -> Plan:
+    def of(cls, config: DEConfig, maxfun: int | None, *, sized: bool, largest: int, by_budget: str) -> Plan:
         """The plan of a search with the settings `config`, which hold for a known end."""
         known = (config.final_population, config.restart_tolerance, config.restart_final_fraction)
-        return cls(maxfun, None, sized, largest, *known)
+        return cls(maxfun, None, sized, largest, *known, by_budget=by_budget)
 
-    def config_for(self, config: DEConfig, budget: int, in_use: int) -> DEConfig:
+    def config_for(self, config: DEConfig, budget: int, in_use: int, dimension: int) -> DEConfig:
         """`config` with the settings for a `budget` that is known, and room for the individuals `in_use`."""
         size = (
             self.largest if self.sized or self.final is None else scheduled_population(self.largest, self.final, budget)
         )
         size = max(size, in_use)
-        return replace(
+        wanted = replace(
             config,
             budget=budget,
             population_size=size,
@@ -74,7 +77,10 @@ class Plan:
             first_population=None,
             restart_tolerance=self.tolerance,
             restart_final_fraction=self.fraction,
+            by_budget=self.by_budget,
         )
+        wanted = settled(wanted, dimension)
+        return replace(wanted, population_size=max(wanted.population_size, in_use))
 
     def unplanned(self, config: DEConfig, dimension: int) -> DEConfig:
         """`config` for a search that may be stopped at any moment; itself where nothing in it is a plan."""
@@ -88,6 +94,7 @@ class Plan:
             first_population=self.largest if self.sized else first_size(dimension, self.largest),
             restart_tolerance=min(self.tolerance, TOLERANCE),
             restart_final_fraction=0.0,
+            de_share=1.0,
         )
 
 
@@ -112,7 +119,7 @@ def carry_out(plan: Plan, run: Run) -> Plan:
         return plan
     if plan.waiting < run.evaluations:
         raise ValueError(f"maxfun must be at least {run.evaluations}, the evaluations made, got {plan.waiting}")
-    extend_run(run, plan.config_for(run.spec.config, plan.waiting, len(run.population)))
+    extend_run(run, plan.config_for(run.spec.config, plan.waiting, len(run.population), run.spec.problem.dimension))
     return replace(plan, maxfun=plan.waiting, waiting=None)
 
 
@@ -126,7 +133,7 @@ def plan_by_clock(plan: Plan, run: Run, affordable: int) -> None:
     begins = config.first_population is not None
     if not (begins or run.ended) and abs(budget - config.budget) <= SMALL_CHANGE * (budget - run.evaluations):
         return
-    wanted = plan.config_for(config, budget, in_use)
+    wanted = plan.config_for(config, budget, in_use, run.spec.problem.dimension)
     if not begins and wanted.population_size <= ROOM * config.population_size:
         wanted = replace(wanted, population_size=config.population_size)
     extend_run(run, wanted)

@@ -93,6 +93,7 @@ DESCRIPTION = {
         "fraction": float,
         "noisy": bool,
         "judged": bool,
+        "by_budget?": str,
     },
     "asked": [int],
     "label": str,

@@ -20,6 +20,7 @@ from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.option_types import Updating
 from deddqn.optimize.scipy_functions import MapLike, PointFunction, VectorizedFunction
 from deddqn.optimize.scipy_polish import polished
+from deddqn.policies import best_policy
 from deddqn.problems.integrality import lattice_bounds
 
 if TYPE_CHECKING:
@@ -128,9 +129,13 @@ class ScipySearch:
         beginning of a longer one, as in scipy.
         """
         self.planned = self.budget if self.to_the_end else PLANNED_ITERATIONS * self.size
-        policy, _ = choose_policy(None, None, None, None)
-        most = population_of(None, "uniform", policy, self.planned)
-        settings = {"maxfun": self.planned, "population_size": max(min(self.size, most), SMALLEST_POPULATION)}
+        policy, _ = choose_policy(best_policy(planned=False), None, None, None)
+        most = population_of(None, "uniform", policy, self.planned, dimension=len(self.bounds[0]))
+        settings = {
+            "policy": policy,
+            "maxfun": self.planned,
+            "population_size": max(min(self.size, most), SMALLEST_POPULATION),
+        }
         return settings if self.to_the_end else {**settings, "restart_tolerance": 0.0}
 
     def _go_on(self) -> None:
@@ -140,7 +145,7 @@ class ScipySearch:
         if run.evaluations < self.planned or left <= 0 or run.ended == End.EXHAUSTED:
             return
         counters[Counter.ENDED] = End.NOT_YET
-        counters[Counter.BUDGET] = self.budget
+        counters[Counter.BUDGET] = counters[Counter.WHOLE_BUDGET] = self.budget
         counters[Counter.GENERATION_SIZE] = min(int(counters[Counter.POPULATION]), left)
         counters[Counter.HORIZON] = run.evaluations + int(counters[Counter.GENERATION_SIZE])
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from deddqn.de.budget_rules import settled
 from deddqn.de.config import SMALLEST_POPULATION, DEConfig, config_for
 from deddqn.optimize.arguments import asynchronous_candidates, number, population_of, whole_number
 from deddqn.optimize.noisy import check_noisy, noisy_config
@@ -36,26 +37,38 @@ def plan_search(
     final_population: Any,
     updating: str,
     noisy: bool,
+    planned: bool,
     **others: Any,
 ) -> tuple[Plan, DEConfig]:
     """The plan of a new search, and its settings; `given_size` is that of an initial population that was given.
 
-    Where a schedule over the budget was given, there is one, though the end may not be known.
+    `planned` says whether CMA-ES may take over. Where a schedule over the budget was given, there is one, though the
+    end may not be known.
     """
     if maxfun is None and updating == "asynchronous":
         maxfun = MOST_UNPLANNED  # pending points cannot follow a plan that changes
     evaluations = MOST_UNPLANNED if maxfun is None else whole_number("maxfun", maxfun, 1)
-    size = given_size or population_of(population_size, None, policy, evaluations, final_population)
-    if evaluations < size and not noisy:
-        raise ValueError(f"maxfun must be at least the population size {size}, got {maxfun}")
+    own = getattr(policy, "de", {})
+    sized = population_size is not None or given_size is not None
+    follows = not sized and "population_size" in own.get("by_budget", "") and final_population is None
+    size = given_size or population_of(
+        population_size, None, policy, evaluations, final_population, dimension=dimension
+    )
     if others["n_candidates"] is None and updating == "asynchronous":
         others["n_candidates"] = asynchronous_candidates(policy)
     given = search_settings(limits, final_population=final_population, **others)
-    own = getattr(policy, "de", {})
-    config = config_for(own, **given, population_size=size, budget=evaluations, updating=updating)
-    sized = population_size is not None or given_size is not None
+    if not follows:
+        given["population_size"] = size
+    if not planned:
+        given.setdefault("de_share", 1.0)
+    unsettled = config_for(own, **given, budget=evaluations, updating=updating)
+    config = settled(unsettled, dimension)
+    if evaluations < config.population_size and not noisy:
+        raise ValueError(f"maxfun must be at least the population size {config.population_size}, got {maxfun}")
     largest = size if sized else config_for(own).population_size
-    plan = Plan.of(config, None if maxfun is None else evaluations, sized=sized, largest=largest)
+    plan = Plan.of(
+        config, None if maxfun is None else evaluations, sized=sized, largest=largest, by_budget=unsettled.by_budget
+    )
     if noisy:
         check_noisy(init=given_size, updating=updating if updating == "asynchronous" else None)
         check_noisy(population_size=population_size, final_population=final_population, **others)
@@ -74,6 +87,7 @@ def search_settings(
     restart_final_fraction: Any,
     n_candidates: Any,
     repair: Any,
+    de_share: Any,
 ) -> dict[str, Any]:
     """Settings of `DEConfig` by name, for those that are not None."""
     given: dict[str, Any] = {"target_value": -np.inf if limits.ftarget is None else limits.ftarget}
@@ -83,6 +97,10 @@ def search_settings(
         given["restart_tolerance"] = number("restart_tolerance", restart_tolerance, 0.0)
     elif limits.tol > 0.0 or limits.atol > 0.0:
         given["restart_tolerance"] = 0.0  # who wants to stop at convergence does not want a restart there
+    if limits.tol > 0.0 or limits.atol > 0.0:
+        given["de_share"] = 1.0
+    if de_share is not None:
+        given["de_share"] = number("de_share", de_share, 0.0)
     if restart_final_fraction is not None:
         given["restart_final_fraction"] = number("restart_final_fraction", restart_final_fraction, 0.0)
     if n_candidates is not None:
