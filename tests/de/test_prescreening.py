@@ -380,7 +380,7 @@ def nowhere(x):
 
 
 def test_while_no_value_is_known_the_first_trial_is_taken() -> None:
-    """The policy hears of values with the first trial that is settled."""
+    """The policy hears of values with the first trial that is follow_budget."""
     unknown = Problem.from_function(nowhere, [(-5.0, 5.0)] * 3)
     lanes = VectorizedRuns([spec(problem=unknown)], threads=1)
     de_state, arena = lanes.episodes[0].de_state, lanes.arenas[0]

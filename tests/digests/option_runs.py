@@ -57,8 +57,9 @@ class Learner:
 
 
 def run(dimension: int = 4, function: Any = plain, **options: Any) -> dict[str, Any]:
-    """One call of `minimize`."""
-    return facts(minimize(function, box(dimension), **{**SMALL, **options}))
+    """One call of `minimize`; where nothing else is said, with the policy that was its default when these began."""
+    began_with = {} if "portfolio" in options or "noisy" in options else {"policy": names.policy("softmax-x")}
+    return facts(minimize(function, box(dimension), **{**SMALL, **began_with, **options}))
 
 
 def run_learner(**options: Any) -> dict[str, Any]:
@@ -107,6 +108,8 @@ def cases() -> Iterator[Case]:
 
 def _options() -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield "default", MATH, {}
+    yield "cma-es", MATH, {"policy": "softmax-cma", "de_share": 0.4, "maxfun": 700}
+    yield "cma-es/long", MATH, {"function": jitted, "policy": "softmax-cma", "maxfun": 30_000, "history": False}
     yield "default/long", MATH, {"function": jitted, "dimension": 10, "maxfun": 4000, "history": False}
     fixed = {"policy": "random", "population_size": 16}
     often = {"function": jitted, "dimension": 2, "maxfun": 2500}

@@ -245,6 +245,8 @@ def test_settings_of_a_policy_and_those_given():
         n_candidates=4,
         crossover_kind="exponential",
         dither=0.3,
+        de_share=0.5,
+        by_budget="archive",
     ).own_settings()
     assert tuple(own) == OWN_SETTINGS
     assert config_for(own, budget=5) == DEConfig(**own, budget=5)
@@ -265,4 +267,4 @@ def test_the_best_policy_gives_way_to_another_portfolio():
     paper = minimize(bowl, BOX, **{**RUN, "portfolio": "paper"})
     assert paper.policy == "random" and len(paper.strategies) == 4
     own = minimize(bowl, BOX, **RUN)
-    assert own.policy == "softmax-x" and len(own.strategies) == 12
+    assert own.policy == "softmax-cma" and len(own.strategies) == 12

@@ -131,7 +131,7 @@ def test_a_problem_with_and_without_noise(name, updating):
         problem=get(name),
         policy=policy,
         portfolio=policy.portfolio,
-        config=config_for(policy.de, budget=450, updating=updating, population_size=2 * policy.de["final_population"]),
+        config=config_for(policy.de, budget=450, updating=updating),
         seed=3,
     )
     lanes = VectorizedRuns([spec])

@@ -22,14 +22,13 @@ SIZE, FINAL = (load_policy("softmax-x").de[name] for name in ("population_size",
 )
 def test_short_searches_begin_with_a_smaller_population(maxfun, expected):
     assert first_size(policy="softmax-x", maxfun=maxfun) == expected
-    assert first_size(maxfun=maxfun) == expected  # it is the default
 
 
 def test_long_searches_begin_with_what_the_policy_was_made_with():
     policy = load_policy("softmax-x")
-    assert 2 * FINAL < 20 and SIZE > 50 and best_policy() == "softmax-x"
+    assert 2 * FINAL < 20 and SIZE > 50 and best_policy(planned=False) == "softmax-x"
     for maxfun in (100 * SHORTEST_SEARCH, 10**5, 10**9):
-        assert population_of(None, "uniform", policy, maxfun) == SIZE
+        assert population_of(None, "uniform", policy, maxfun, dimension=4) == SIZE
         assert first_size(policy=policy, maxfun=maxfun) == SIZE
 
 
@@ -49,17 +48,37 @@ def test_the_final_size_that_is_given_has_room_below_the_first():
     assert first_size(maxfun=1000, final_population=30) == 60
     result = minimize(bowl, BOX, maxfun=1000, final_population=30, rng=1, polish=True)
     assert result.population.shape == (30, 4)
-    assert first_size(maxfun=10**5, final_population=30) == SIZE
+    assert first_size(policy="softmax-x", maxfun=10**5, final_population=30) == SIZE
     for wrong in (5, "many", 20.5):
         for polish in (False, True):
             with pytest.raises(ValueError, match="final_population must be a whole number of at least 6, got"):
                 minimize(bowl, BOX, maxfun=1000, final_population=wrong, polish=polish)
     with pytest.raises(ValueError, match=rf"final_population must be at most population_size \({SIZE}\), got 101"):
-        minimize(bowl, BOX, maxfun=1000, final_population=101)
+        minimize(bowl, BOX, policy="softmax-x", maxfun=1000, final_population=101)
 
 
 def test_maxfun_below_the_smallest_population_is_an_error():
-    for options, size in (({}, 2 * FINAL), ({"policy": "random"}, 100), ({"population_size": 50}, 50)):
+    for options, size in (({}, FINAL), ({"policy": "softmax-x"}, 2 * FINAL), ({"policy": "random"}, 100), ({"population_size": 50}, 50)):
         with pytest.raises(ValueError, match=f"maxfun must be at least the population size {size}, got {size - 1}"):
             minimize(bowl, BOX, maxfun=size - 1, **options)
         assert minimize(bowl, BOX, maxfun=size, rng=1, **options).nfev == size
+
+
+@pytest.mark.parametrize(("maxfun", "dimension", "expected"), [(100, 8, 10), (10_000, 10, 100), (10_000, 2, 47)])
+def test_the_default_begins_with_the_root_of_the_evaluations(maxfun, dimension, expected):
+    """Few coordinates need fewer, and where CMA-ES gets a share it is the root of the rest."""
+    assert len(Optimizer([(-1, 1)] * dimension, maxfun=maxfun, updating="deferred").ask()) == expected
+
+
+def test_settings_by_budget_give_way_to_those_given():
+    settings = Optimizer(BOX, maxfun=50_000, n_candidates=1, restart_tolerance=0.1, de_share=0.5)._run.spec.config
+    assert (settings.n_candidates, settings.restart_tolerance, settings.de_share) == (1, 0.1, 0.5)
+    assert settings.population_size == round(np.sqrt(0.5 * 50_000 * 4 / 8)) and settings.archive == 0.5
+
+
+def test_a_policy_says_which_settings_follow_the_budget():
+    from deddqn.de import DEConfig
+
+    with pytest.raises(ValueError, match="by_budget"):
+        DEConfig(by_budget="pbest")
+    assert load_policy("softmax-x").de.get("by_budget") is None

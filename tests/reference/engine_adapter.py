@@ -75,7 +75,7 @@ def window_by_age(episode: Episode) -> list[tuple[float, ...]]:
 
 
 def rewards_of(episode: Episode) -> dict[str, float | None]:
-    """R1, R2 and R3 (None where the optimum is unknown) of the trial settled last."""
+    """R1, R2 and R3 (None where the optimum is unknown) of the trial follow_budget last."""
     de_state = episode.de_state
     known = not math.isnan(de_state.scalars[Scalar.OPTIMUM])
     return {

@@ -116,7 +116,7 @@ class ExtendedReference(ReferenceRun):
     def _learn(self) -> None:
         """The newest means of every operator that improved on some parent, weighted by how much."""
         successes: dict[int, list[tuple[float, float, float]]] = {}
-        for i, op, value in self.settled:
+        for i, op, value in self.follow_budget:
             gain = improvement(float(self.fitness[i]), value, self.f_wsf)
             if gain > 0.0:
                 successes.setdefault(op, []).append((gain, *self.used[i]))
@@ -252,7 +252,7 @@ class ExtendedReference(ReferenceRun):
         return rounded(self.archive_rate * self.population_size) if self.uses_archive else 0
 
     @property
-    def settled(self) -> list[tuple[int, int, float]]:
+    def follow_budget(self) -> list[tuple[int, int, float]]:
         """(i, operator, value) of the trials of this generation."""
         return [
             (i, op, value) for i, ((op, _), value) in enumerate(zip(self.current_generation, self.told, strict=True))
@@ -270,9 +270,9 @@ class ExtendedReference(ReferenceRun):
 
     def _finish_generation(self) -> None:
         self.origin = None
-        self.drifting = np.mean([value == self.fitness[i] for i, _, value in self.settled]) > 0.02
+        self.drifting = np.mean([value == self.fitness[i] for i, _, value in self.follow_budget]) > 0.02
         self._learn()
-        for (i, _, value), trial in zip(self.settled, self.tried, strict=True):
+        for (i, _, value), trial in zip(self.follow_budget, self.tried, strict=True):
             parent = (self.population[i].copy(), float(self.fitness[i]))
             self.recent_points.append(parent if value <= parent[1] else (trial, value))
         for index, _, value in self.accepted:

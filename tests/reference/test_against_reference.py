@@ -319,7 +319,7 @@ class Comparison:
 
     def check_settled(self, i: int, point: np.ndarray, value: float) -> None:
         """Hand the same value to the reference and compare what the engine made of it."""
-        where = f"generation {self.reference.generation}, individual {i}, settled"
+        where = f"generation {self.reference.generation}, individual {i}, follow_budget"
         rewards = self.reference.commit(i, int(self.de_state.choices[i]), point, value)
         compare_rewards(self.episode, i, self.scenario.reward, rewards, where)
         self.total_reward += rewards[self.scenario.reward] or 0.0
@@ -335,7 +335,7 @@ class Comparison:
         compare_generation(self.episode, self.reference, f"after individual {i}")
 
     def step_deferred(self) -> None:
-        """One generation; its values come in any order and are settled in the order of the individuals."""
+        """One generation; its values come in any order and are follow_budget in the order of the individuals."""
         size = ask_points(self.arena.ctypes.data)
         assert size == self.reference.decisions_left
         points = [self.decide(i) for i in range(size)]
@@ -396,7 +396,7 @@ def compiled_holes(x):
 def test_the_fused_loop_is_the_stepped_one(deferred: bool) -> None:
     """`advance` and the steps that were compared above leave the same memory behind, bit for bit.
 
-    Values of a deferred generation may come in any order: nothing is settled before the last one.
+    Values of a deferred generation may come in any order: nothing is follow_budget before the last one.
     """
     scenario = Scenario(compiled_holes, 7, 3, CROSSED, 150, deferred=deferred, window=6)
     problem = Problem.from_function(compiled_holes, [(-5.0, 5.0)] * 3)
@@ -407,13 +407,13 @@ def test_the_fused_loop_is_the_stepped_one(deferred: bool) -> None:
     start(arena.ctypes.data, True)
     de_state = view_run(arena).de_state
     while size := ask_points(arena.ctypes.data):
-        told, settled = int(de_state.counters[Counter.TOLD]), int(de_state.counters[Counter.EVALUATIONS])
+        told, follow_budget = int(de_state.counters[Counter.TOLD]), int(de_state.counters[Counter.EVALUATIONS])
         points = de_state.trials if de_state.counters[Counter.INITIALISED] else de_state.parents
         for i in reversed(range(told, size)):  # one point, or a generation from its last to its first
-            assert de_state.counters[Counter.EVALUATIONS] == settled
+            assert de_state.counters[Counter.EVALUATIONS] == follow_budget
             tell_value(arena.ctypes.data, i, problem(points[i]))
         lanes.advance(int(de_state.counters[Counter.EVALUATIONS]))
-        assert lanes.evaluations[0] == de_state.counters[Counter.EVALUATIONS] == settled + size - told
+        assert lanes.evaluations[0] == de_state.counters[Counter.EVALUATIONS] == follow_budget + size - told
     lanes.advance()
     assert lanes.arenas[0].tobytes() == arena.tobytes()
     assert lanes.evaluations[0] == 150

@@ -371,7 +371,7 @@ class Comparison:
         return reference.take_candidate(i, picked), list(candidates[-1].donors)
 
     def check_settled(self, i: int, point: np.ndarray, value: float) -> None:
-        where = f"generation {self.reference.generation}, individual {i}, settled"
+        where = f"generation {self.reference.generation}, individual {i}, follow_budget"
         rewards = self.reference.commit(i, int(self.de_state.choices[i]), point, value)
         self.blind = self.reference.f_bsf == math.inf
         compare_rewards(self.episode, i, "R2", rewards, where)

@@ -60,7 +60,7 @@ RULES: dict[str, Callable[[DEConfig, int], Any]] = {
 """What may stand in ``by_budget``; each gets the settings, with what stands before it here, and the dimension."""
 
 
-def settled(config: DEConfig, dimension: int) -> DEConfig:
+def follow_budget(config: DEConfig, dimension: int) -> DEConfig:
     """The settings of a search with `dimension` coordinates: those that follow the budget get their values."""
     names = config.by_budget.split()
     for name, rule in RULES.items():

@@ -9,7 +9,7 @@ import numpy as np
 
 from deddqn._jit import Record, address_of
 from deddqn._utils.validation import check_whole_number
-from deddqn.de.budget_rules import settled, without_hand_over
+from deddqn.de.budget_rules import follow_budget, without_hand_over
 from deddqn.de.config import REPAIRS, DEConfig
 from deddqn.de.constraint_handling import ASSESS_SIGNATURE, LEVEL_SIGNATURE, assess_point, update_level
 from deddqn.de.discrete_operator import discrete_operator
@@ -82,7 +82,7 @@ class RunSpec:
                 raise ValueError(f"{argument} must be a {kind.__name__}, got {getattr(self, argument)!r}")
         plain = not (self.asynchronous or self.problem.constraints or self.problem.integrality.any())
         config = self.config if plain else without_hand_over(self.config)
-        object.__setattr__(self, "config", settled(config, self.problem.dimension))
+        object.__setattr__(self, "config", follow_budget(config, self.problem.dimension))
         if isinstance(self.policy, CompiledPolicy):
             self.policy.check_portfolio(self.portfolio)
         elif not is_policy(self.policy):

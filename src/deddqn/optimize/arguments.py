@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deddqn._utils.validation import choice_error
-from deddqn.de.budget_rules import settled
+from deddqn.de.budget_rules import follow_budget
 from deddqn.de.config import MOST_TRIALS, SMALLEST_POPULATION, config_for
 from deddqn.de.portfolio import PORTFOLIOS, Operator, Portfolio, paper_portfolio
 from deddqn.policies.policy import Policy
@@ -171,9 +171,10 @@ SHORTEST_SEARCH = 50
 """Generations of the first size for which a search should have time."""
 
 
-def is_planned(maxfun: Any, constraints: Any, integrality: Any, updating: Any) -> bool:
+def is_planned(maxfun: Any, problem: Problem, updating: Any) -> bool:
     """Whether the evaluations are known, only bounds limit real coordinates, and values come in turn."""
-    return maxfun is not None and constraints is None and integrality is None and updating != "asynchronous"
+    plain = problem.constraints is None and not problem.integrality.any()
+    return plain and maxfun is not None and updating != "asynchronous"
 
 
 def choose_policy(
@@ -214,7 +215,8 @@ def population_of(size: Any, init: Any, policy: Policy, evaluations: int, final:
     if own.final_population is None:
         return own.population_size
     if "population_size" in own.by_budget:
-        return settled(own, dimension).population_size
+        size = follow_budget(own, dimension).population_size
+        return size if final is None else max(size, 2 * whole_number("final_population", final, SMALLEST_POPULATION))
     if final is None:
         final = own.final_population
     return scheduled_population(

@@ -172,7 +172,7 @@ def minimize(
     if polish and in_box.integrality.all():
         polish = False  # integers have no slope
     if polish and evaluations is not None:
-        planned = is_planned(evaluations, encoded["constraints"], encoded["integrality"], updating)
+        planned = limited is None and is_planned(evaluations, in_box, updating)
         chosen, _ = choose_policy(policy, portfolio, scale, crossover, planned=planned)
         size = population_of(population_size, init, chosen, evaluations, final_population, dimension=in_box.dimension)
         evaluations -= polishing_share(evaluations, size)

@@ -95,12 +95,12 @@ class Optimizer:
         constraint_tolerance: float = EQUALITY_TOLERANCE,
         noisy: bool = False,
     ) -> None:
-        in_space = {"bounds": bounds, "integrality": integrality, "constraints": constraints, "x0": x0, "init": init}
-        bounds, integrality, constraints, x0, init = encoded_arguments(space, in_space).values()
+        given = {"bounds": bounds, "integrality": integrality, "constraints": constraints, "x0": x0, "init": init}
+        bounds, integrality, constraints, x0, init = encoded_arguments(space, given).values()
         problem, box = problem_of(bounds, constraints, constraint_tolerance, integrality)
         if flag("noisy", noisy):
             policy, portfolio = noisy_policy(policy, portfolio, constraints=constraints, integrality=integrality)
-        planned = is_planned(maxfun, constraints, integrality, updating)
+        planned = is_planned(maxfun, problem, updating)
         chosen, operators = choose_policy(policy, portfolio, scale, crossover, planned=planned)
         self._limits = limits_of(maxiter, ftarget, tol, atol)
         self._plan, config = plan_search(

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deddqn.de.anytime import TOLERANCE, first_size
-from deddqn.de.budget_rules import settled
+from deddqn.de.budget_rules import follow_budget
 from deddqn.de.config import DEConfig
 from deddqn.de.state import Counter, End
 from deddqn.engine.extension import extend_run
@@ -79,7 +79,7 @@ class Plan:
             restart_final_fraction=self.fraction,
             by_budget=self.by_budget,
         )
-        wanted = settled(wanted, dimension)
+        wanted = follow_budget(wanted, dimension)
         return replace(wanted, population_size=max(wanted.population_size, in_use))
 
     def unplanned(self, config: DEConfig, dimension: int) -> DEConfig:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from deddqn.de.budget_rules import settled
+from deddqn.de.budget_rules import follow_budget
 from deddqn.de.config import SMALLEST_POPULATION, DEConfig, config_for
 from deddqn.optimize.arguments import asynchronous_candidates, number, population_of, whole_number
 from deddqn.optimize.noisy import check_noisy, noisy_config
@@ -61,13 +61,13 @@ def plan_search(
         given["population_size"] = size
     if not planned:
         given.setdefault("de_share", 1.0)
-    unsettled = config_for(own, **given, budget=evaluations, updating=updating)
-    config = settled(unsettled, dimension)
+    by_rule = config_for(own, **given, budget=evaluations, updating=updating)
+    config = follow_budget(by_rule, dimension)
     if evaluations < config.population_size and not noisy:
         raise ValueError(f"maxfun must be at least the population size {config.population_size}, got {maxfun}")
     largest = size if sized else config_for(own).population_size
     plan = Plan.of(
-        config, None if maxfun is None else evaluations, sized=sized, largest=largest, by_budget=unsettled.by_budget
+        config, None if maxfun is None else evaluations, sized=sized, largest=largest, by_budget=by_rule.by_budget
     )
     if noisy:
         check_noisy(init=given_size, updating=updating if updating == "asynchronous" else None)
