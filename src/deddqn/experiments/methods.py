@@ -18,6 +18,7 @@ from deddqn._utils.validation import UnknownNameError, check_name, unknown_name
 from deddqn.baselines import Method, baseline_names, check_installed, load_baseline
 from deddqn.baselines.baseline_registry import LIBRARIES
 from deddqn.de.portfolio import PAPER
+from deddqn.features import PAPER_STATE
 from deddqn.policies import CompiledPolicy, load_policy, policy_names
 from deddqn.problems import SUITES, Problem, get, problem_names
 
@@ -102,10 +103,11 @@ def _by_name(name: str) -> MethodSpec:
 
 
 def policy_fingerprint(policy: CompiledPolicy) -> str:
-    """The hash of a policy's constants (weights, probabilities, parameters) and of its own operators and settings."""
+    """The hash of a policy's constants (weights, probabilities, parameters), and of its operators, settings and state."""
     own = repr(policy.portfolio.values) if policy.portfolio not in (None, PAPER) else ""
     settings = repr(sorted(policy.de.items())) if policy.de else ""
-    return _digest(policy.setup.tobytes() + own.encode() + settings.encode())
+    state = f"{policy.state} {policy.max_dimension}" if policy.state != PAPER_STATE else ""
+    return _digest(policy.setup.tobytes() + own.encode() + settings.encode() + state.encode())
 
 
 def method_fingerprint(method: Any) -> str:
