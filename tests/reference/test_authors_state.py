@@ -42,7 +42,9 @@ class Watcher:
         expected = self.reference.observe(i, self.run.de_state.donors[i])
         difference = np.abs(features - expected)
         self.largest = max(self.largest, float(difference.max()))
-        assert difference.max() <= TOLERANCE, f"decision {self.compared}, rows {np.flatnonzero(difference > TOLERANCE) + 1}"
+        assert difference.max() <= TOLERANCE, (
+            f"decision {self.compared}, rows {np.flatnonzero(difference > TOLERANCE) + 1}"
+        )
         self.compared += 1
         resting = (self.run.generation // 7) % (self.n_ops + 1)
         shares = np.arange(1.0, self.n_ops + 1) ** 2

@@ -103,7 +103,7 @@ def _by_name(name: str) -> MethodSpec:
 
 
 def policy_fingerprint(policy: CompiledPolicy) -> str:
-    """The hash of a policy's constants (weights, probabilities, parameters), and of its operators, settings and state."""
+    """The hash of a policy's constants (weights, probabilities, parameters), operators, settings and state."""
     own = repr(policy.portfolio.values) if policy.portfolio not in (None, PAPER) else ""
     settings = repr(sorted(policy.de.items())) if policy.de else ""
     state = f"{policy.state} {policy.max_dimension}" if policy.state != PAPER_STATE else ""
