@@ -39,7 +39,7 @@ _ARRAY_KINDS = "biufU"
 _STORED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
 _HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
-_HDF5_SECONDS = 60.0
+_HDF5_SECONDS = 20.0
 
 
 @contextmanager
