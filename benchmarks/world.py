@@ -29,7 +29,7 @@ from scipy.stats import mannwhitneyu, rankdata
 import deddqn
 from deddqn.analysis.statistics import SOLVED
 from deddqn.baselines import baseline_names, load_baseline
-from deddqn.problems import get
+from deddqn.problems import Problem, get
 from deddqn.problems.made.recipes import Recipe, recipe
 
 COLUMNS = ("method", "problem", "base", "dimension", "budget", "repeat", "error")
@@ -59,23 +59,24 @@ def settings_of(method: str) -> tuple[str, dict[str, Any]]:
     return name, {key: float(value) if "." in value or "e" in value else int(value) for key, value in pairs}
 
 
+def best_found(method: str, problem: Problem, budget: int, *, repeat: int, number: int) -> float:
+    """The best value of one run of a baseline, or of a policy with its settings; `number` seeds the problem's runs."""
+    if method in baseline_names():
+        return load_baseline(method).run(problem, budget, np.random.default_rng([repeat, number])).best_value
+    policy, settings = settings_of(method)
+    if "population_size" in settings:  # a short budget still has a few generations
+        settings["population_size"] = max(min(settings["population_size"], budget // 4), 6)
+    seed = 1_000_000 * repeat + number
+    return float(deddqn.minimize(problem, policy=policy, maxfun=budget, rng=seed, **settings).fun)
+
+
 def run(task: Task) -> list[dict[str, Any]]:
     """The runs of a task, as rows."""
-    problem = get(task.problem)
-    errors = []
-    for repeat in range(task.runs):
-        if task.method in baseline_names():
-            found = load_baseline(task.method).run(
-                problem, task.budget, np.random.default_rng([repeat, task.made.number])
-            )
-            best = found.best_value
-        else:
-            policy, settings = settings_of(task.method)
-            if "population_size" in settings:  # a short budget still has a few generations
-                settings["population_size"] = max(min(settings["population_size"], task.budget // 4), 6)
-            seed = 1_000_000 * repeat + task.made.number
-            best = deddqn.minimize(problem, policy=policy, maxfun=task.budget, rng=seed, **settings).fun
-        errors.append(best - problem.optimum)
+    problem, number = get(task.problem), task.made.number
+    errors = [
+        best_found(task.method, problem, task.budget, repeat=repeat, number=number) - problem.optimum
+        for repeat in range(task.runs)
+    ]
     base = task.made.components[0].base.name
     fixed = {"method": task.method, "problem": task.problem, "base": base, "dimension": problem.dimension}
     return [{**fixed, "budget": task.budget, "repeat": k, "error": repr(float(e))} for k, e in enumerate(errors)]

@@ -7,6 +7,7 @@ blocks are commands (see `commands`), and an ``output`` block must equal what th
 =====================================  ================================================================
 ``<!-- test: parse -->``               it is parsed, commands by the real parser, and not run
 ``<!-- test: with --runs 1 -->``       its commands are run with these options added
+``<!-- test: file own.py -->``         it is written into this file, too
 =====================================  ================================================================
 """
 
@@ -45,7 +46,7 @@ class Block:
     line: int  # of its first line of text
     language: str
     text: str
-    order: str = ""  # "", "parse" or "with ..."
+    order: str = ""  # "", "parse", "with ..." or "file ..."
 
     @property
     def added(self) -> list[str]:
@@ -123,6 +124,8 @@ class Reader:
         if block.order == "parse":
             ast.parse(block.text)
             return
+        if block.order.startswith("file "):
+            Path(block.order.removeprefix("file ")).write_text(block.text, encoding="utf-8")
         padded = "\n" * (block.line - 1) + block.text  # tracebacks show the line of the page
         with contextlib.redirect_stdout(self.printed):
             exec(compile(padded, self.name, "exec"), self.names)

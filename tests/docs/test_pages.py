@@ -26,6 +26,7 @@ NEEDS = {
     "docs/guide/compare.md": ["matplotlib", "pyarrow"],
     "docs/guide/explain.md": ["matplotlib", "pyarrow"],
     "docs/guide/extended.md": ["torch"],
+    "docs/guide/foreign-policies.md": ["torch", "onnx", "pyarrow"],
     "docs/guide/gymnasium.md": ["gymnasium", "stable_baselines3"],
     "docs/guide/minimize.md": ["matplotlib"],
     "docs/guide/training.md": ["torch"],
@@ -44,6 +45,7 @@ MADE = {
     "docs/guide/bbob.md": ["out/logged/logs/ioh", "out/logged/logs/coco"],
     "docs/guide/compare.md": ["out/small/report/index.html", "out/own-method", "out/own-policy", "out/own-problem"],
     "docs/guide/explain.md": ["out/explain/softmax/index.html", "out/search.gif", "out/own/index.html"],
+    "docs/guide/foreign-policies.md": ["out/own-policies/plan.json", "from-onnx.safetensors"],
     "docs/guide/minimize.md": ["search.npz", "run.png", "result.json"],
     "docs/guide/training.md": ["out/softmax/softmax.safetensors", "out/grid/grid.json"],
 }

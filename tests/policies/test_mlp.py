@@ -288,3 +288,13 @@ def test_bad_weights_are_not_saved(tmp_path: Path, bad: float) -> None:
 def test_wrong_arguments(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         network_policy(*layers((5,)), **settings)
+
+
+def test_arrays_of_other_libraries() -> None:
+    weights, biases = [[[0.5] * 99] * 4], [[0.0, 1.0, 2.0, 3.0]]
+    policy = network_policy(weights, biases)
+    assert np.array_equal(policy.setup, network_policy([np.full((4, 99), 0.5)], [np.arange(4.0)]).setup)
+    with pytest.raises(PolicyFileError, match=r"got weight \(99, 4\) and bias \(4,\): .* so transpose it"):
+        network_policy([np.full((99, 4), 0.5)], biases)
+    with pytest.raises(PolicyFileError, match="weights must be arrays of numbers, but that of layer 0 is not"):
+        network_policy(["many"], biases)

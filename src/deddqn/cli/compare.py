@@ -10,6 +10,7 @@ import tyro
 from rich.console import Console
 
 from deddqn._utils.validation import unknown_name
+from deddqn.cli.own_modules import find_own_modules
 from deddqn.experiments.plan import PAPER_BUDGET, PAPER_RUNS, Experiment, plan_experiment, preset
 from deddqn.loggers.formats import LOGS
 from deddqn.problems import SUITES
@@ -21,7 +22,10 @@ class Options:
 
     out: Annotated[Path, tyro.conf.arg(help="folder of the experiment")]
     preset: Annotated[Literal["paper"] | None, tyro.conf.arg(help="a known experiment")] = None
-    methods: Annotated[tuple[str, ...], tyro.conf.arg(help="names, or paths of policy files")] = ()
+    methods: Annotated[
+        tuple[str, ...],
+        tyro.conf.arg(help="names, policy files, or policies in Python as mymodule:policy or path.py:policy"),
+    ] = ()
     problems: Annotated[tuple[str, ...], tyro.conf.arg(help="names such as cec2005:F9/d10, or of suites")] = ()
     suite: Annotated[str | None, tyro.conf.arg(help="a suite of problems (see 'deddqn problems')")] = None
     runs: Annotated[int, tyro.conf.arg(help="per method and problem")] = PAPER_RUNS
@@ -61,6 +65,7 @@ def run(options: Options) -> int:
     from deddqn.experiments.progress import live
     from deddqn.experiments.runner import run_experiment
 
+    find_own_modules()
     console = Console()
     planned = plan_of(options)
     console.print(planned.plan.describe(), markup=False)

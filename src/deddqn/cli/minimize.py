@@ -19,6 +19,7 @@ import deddqn
 from deddqn._utils.atomic import write_text
 from deddqn._utils.disk_errors import reason
 from deddqn._utils.validation import UnknownNameError, check_whole_number
+from deddqn.cli.own_modules import find_own_modules
 from deddqn.optimize.optimizer import Optimizer
 from deddqn.optimize.space import Space
 from deddqn.problems import Problem, get
@@ -46,7 +47,7 @@ class Options:
     dimension: int | None = None
     """Number of coordinates, where the name or the bounds do not tell."""
     policy: str | None = None
-    """Who chooses the operators: a name (see 'deddqn policies') or a policy file; the best shipped one by default."""
+    """Who chooses the operators: a name (see 'deddqn policies'), a policy file, module:policy; the best by default."""
     maxfun: int | None = None
     """Most evaluations; 10000 by default, or what fits into maxtime. With resume: so many in all."""
     population_size: int | None = None
@@ -77,6 +78,7 @@ class Options:
 
 def run(options: Options) -> int:
     """Minimise; print the result."""
+    find_own_modules()
     _check(options)
     target = _target(options)
     optimizer = _optimizer(options, target)
@@ -160,8 +162,6 @@ def _target(options: Options) -> Any:
 def _named(reference: str, rule: str) -> Any:
     """What ``module:name`` stands for, None if the module has no such name; modules of the current folder are found."""
     module_name, _, name = reference.partition(":")
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
     try:
         return getattr(importlib.import_module(module_name), name, None)
     except (ModuleNotFoundError, ValueError) as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import index
+
 import numpy as np
 
 from deddqn.de.discrete import enter_given_population
@@ -12,6 +14,7 @@ from deddqn.engine.pending_points import grown, pending_rows
 from deddqn.engine.run_memory import view_run
 from deddqn.engine.run_spec import RunSpec, bind, write_run
 from deddqn.policies.policy import CompiledPolicy
+from deddqn.policies.search_view import SearchView
 from deddqn.rng import Stream
 
 
@@ -109,20 +112,27 @@ class Run:
         if self.compiled:
             count = int(stepping.ask_points(self.address))
             return (0 if counters[Counter.DEFERRED] else int(counters[Counter.TOLD])), count
-        policy = self.spec.policy
         while (i := int(stepping.observe(self.address))) >= 0:
-            features = self.observer.features.copy() if policy.needs_features else np.empty(0)
-            stepping.act(self.address, self._checked(policy.choose(features, i)))
+            stepping.act(self.address, self._decide(i))
         if self.ended:
             return 0, 0
         if counters[Counter.DEFERRED]:
             return 0, int(counters[Counter.GENERATION_SIZE])
         return int(counters[Counter.TOLD]), int(counters[Counter.TOLD]) + 1
 
-    def _checked(self, op: int) -> int:
+    def _decide(self, i: int) -> int:
+        """Ask the policy in Python for the operator of individual `i`, whose donors are drawn."""
+        policy = self.spec.policy
+        if hasattr(policy, "look"):
+            policy.look(SearchView(self.de_state, i))
+        chosen = policy.choose(self.observer.features.copy() if policy.needs_features else np.empty(0), i)
+        try:
+            op = index(chosen)
+        except TypeError:
+            op = -1
         if not 0 <= op < len(self.spec.portfolio):
-            raise ValueError(f"policy must choose an operator in 0..{len(self.spec.portfolio) - 1}, got {op}")
-        return int(op)
+            raise ValueError(f"policy must choose an operator in 0..{len(self.spec.portfolio) - 1}, got {chosen!r}")
+        return op
 
     @property
     def points(self) -> np.ndarray:
@@ -188,13 +198,12 @@ class Run:
             self._open()
         if self.compiled:
             return int(asynchronous.ask_point(self.address))
-        policy, i = self.spec.policy, int(asynchronous.observe_point(self.address))
+        i = int(asynchronous.observe_point(self.address))
         if i == asynchronous.NOTHING_LEFT:
             return i
         if i == asynchronous.POINT_ADDED:
             return int(pending_rows(self.de_state)[-1])
-        features = self.observer.features.copy() if policy.needs_features else np.empty(0)
-        return int(asynchronous.act_point(self.address, self._checked(policy.choose(features, i))))
+        return int(asynchronous.act_point(self.address, self._decide(i)))
 
     @property
     def pending(self) -> np.ndarray:

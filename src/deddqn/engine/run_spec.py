@@ -55,7 +55,7 @@ class RunSpec:
     reward : name of the reward that the policy and the recorder are given.
     reward_setup : the constants of the reward, for rewards that have some (see `deddqn.rewards.POTENTIAL`).
     observe : compute the features even if the policy does not need them.
-    state : what they hold, a name in `deddqn.features.STATES`; the policy's own unless given.
+    state : what they hold, a name in `deddqn.features.STATES`; by default that of a compiled policy, else the paper's.
     generations, window : gen and W of Table 2, the memory of the history features.
     trial_rows : of an asynchronous run: room for pending points and recorded trials, where more is needed than it
         begins with.
@@ -106,7 +106,9 @@ class RunSpec:
     @property
     def observed_state(self) -> str:
         """What the features hold."""
-        return self.state if self.state is not None else getattr(self.policy, "state", PAPER_STATE)
+        if self.state is not None:
+            return self.state
+        return self.policy.state if isinstance(self.policy, CompiledPolicy) else PAPER_STATE
 
     @property
     def remembers(self) -> bool:

@@ -19,6 +19,7 @@ from deddqn.experiments.jobs import Stopped, run_jobs
 from deddqn.experiments.plan import Job
 from deddqn.experiments.results import Run, failed
 from deddqn.experiments.worker_process import WorkerDied, WorkerProcess
+from deddqn.policies.policy import is_python_policy
 
 AHEAD = 2  # tasks per worker that wait ready
 POLL = 0.1  # seconds between looks at whether to stop
@@ -106,7 +107,8 @@ class WorkerPool:
 
     def _run(self, task: Task) -> list[Run]:
         if not task.in_process:
-            alone = task.recorder is not None or task.problem.objective.python is not None
+            in_python = task.problem.objective.python is not None or is_python_policy(task.method)
+            alone = task.recorder is not None or in_python
             with self._python if alone else nullcontext():
                 return run_jobs(task.method, task.problem, task.jobs, task.recorder, self._stopping.is_set)
         try:

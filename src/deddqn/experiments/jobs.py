@@ -1,4 +1,4 @@
-"""Running of jobs: policies vectorized over the repeats; other methods one run after the other."""
+"""Running of jobs: compiled policies vectorized over the repeats; everything else one run after the other."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from deddqn.de.config import config_for
 from deddqn.de.portfolio import PAPER
 from deddqn.de.state import Counter, Scalar
 from deddqn.engine import RunSpec, VectorizedRuns
+from deddqn.engine.run import Run as SteppedRun
 from deddqn.experiments.evaluation_logs import Recorder
-from deddqn.experiments.methods import method_spec, named_problem
+from deddqn.experiments.methods import MethodSpec, method_spec, named_problem
 from deddqn.experiments.monitor import MonitoredProblem
 from deddqn.experiments.plan import Job
 from deddqn.experiments.results import FLAGGED, OK, Run, failed, job_columns
-from deddqn.policies import CompiledPolicy
+from deddqn.policies import CompiledPolicy, Policy
+from deddqn.policies.policy import is_policy
 from deddqn.problems import Problem
 from deddqn.rng import Stream
 
@@ -45,9 +47,9 @@ def run_jobs(
 
     Once `stopped` says so, the jobs end with KeyboardInterrupt, at the next evaluation or generation.
     """
-    if isinstance(method, CompiledPolicy):
+    if is_policy(method):
         with suppress(Exception):  # what is wrong shows in the jobs
-            VectorizedRuns(specs_of(method, problem, jobs[:1]), threads=1).advance(WARM_UP)
+            _begin(specs_of(method, problem, jobs[:1])).advance(WARM_UP)
     if recorder is not None:
         return [_logged(method, problem, job, recorder, stopped) for job in jobs]
     return _run_jobs(method, problem, jobs, stopped)
@@ -56,6 +58,8 @@ def run_jobs(
 def _run_jobs(method: Any, problem: Problem, jobs: list[Job], stopped: Stopped) -> list[Run]:
     if isinstance(method, CompiledPolicy):
         return _run_isolated(method, problem, jobs, stopped)
+    if is_policy(method):
+        return [row for job in jobs for row in _run_isolated(method, problem, [job], stopped)]
     return [_guarded(method, problem, job, stopped) for job in jobs]
 
 
@@ -73,19 +77,29 @@ def run_named_jobs(method: Any, problem_name: str, jobs: list[Job], recorder: Re
     problem = named_problem(problem_name)
     if not isinstance(method, str):
         return run_jobs(method, problem, jobs, recorder)
-    implementation = method_spec(method).implementation
-    if not isinstance(implementation, CompiledPolicy) and method not in _WARM:
+    try:
+        implementation = _as_planned(method_spec(method), jobs[0])
+    except Exception as error:
+        return [failed(job, _reason(error), traceback.format_exc()) for job in jobs]
+    if not is_policy(implementation) and method not in _WARM:
         _WARM.add(method)
         with suppress(Exception):  # what is wrong shows in the jobs
             implementation.run(problem, WARM_UP, run_generator(0, problem, 0))
     return run_jobs(implementation, problem, jobs, recorder)
 
 
+def _as_planned(spec: MethodSpec, job: Job) -> Any:
+    """The implementation of a method that was looked up again; an error if it is not the one that was planned."""
+    if spec.fingerprint != dict(job.settings).get("fingerprint", spec.fingerprint):
+        raise ValueError(f"method {spec.name!r} has changed since the comparison began (source, weights or settings)")
+    return spec.implementation
+
+
 _WARM: set[str] = set()
 """Methods whose libraries are imported in this process: that time belongs to no run."""
 
 
-def _run_isolated(policy: CompiledPolicy, problem: Problem, jobs: list[Job], stopped: Stopped) -> list[Run]:
+def _run_isolated(policy: Policy, problem: Problem, jobs: list[Job], stopped: Stopped) -> list[Run]:
     """All jobs together; if that raises, one by one, so that only those fail that have to."""
     try:
         return run_vectorized(policy, problem, jobs, stopped)
@@ -95,39 +109,65 @@ def _run_isolated(policy: CompiledPolicy, problem: Problem, jobs: list[Job], sto
         return [row for job in jobs for row in _run_isolated(policy, problem, [job], stopped)]
 
 
-def specs_of(policy: CompiledPolicy, problem: Problem, jobs: list[Job]) -> list[RunSpec]:
+def specs_of(policy: Policy, problem: Problem, jobs: list[Job]) -> list[RunSpec]:
     """The jobs as runs of the shared DE."""
     specs = []
     for job in jobs:
         settings = dict(job.settings)
         de: dict[str, Any] = {key: value for key, value in settings.items() if key not in NOT_DE}
-        config = config_for(policy.de, **{**de, "budget": job.budget})
+        config = config_for(getattr(policy, "de", {}), **{**de, "budget": job.budget})
         seed = int(settings.get("seed", 0))
-        portfolio = policy.portfolio or PAPER
+        portfolio = getattr(policy, "portfolio", None) or PAPER
         spec = RunSpec(problem=problem, policy=policy, portfolio=portfolio, config=config, seed=seed, repeat=job.repeat)
         specs.append(spec)
     return specs
 
 
-def run_vectorized(policy: CompiledPolicy, problem: Problem, jobs: list[Job], stopped: Stopped = never) -> list[Run]:
-    """Jobs of one policy on one problem, vectorized in one thread.
+def run_vectorized(policy: Policy, problem: Problem, jobs: list[Job], stopped: Stopped = never) -> list[Run]:
+    """Jobs of one policy on one problem, vectorized in one thread; only one job where the policy is in Python.
 
     The runs pause at the checkpoints of the trajectory and at the ends of generations. CPU time is that of all
     runs, shared out by evaluations.
     """
     specs = specs_of(policy, problem, jobs)
     started = time.thread_time()
-    runs = VectorizedRuns(specs, threads=1)
+    runs = _begin(specs)
     trajectories = _Trajectories(runs, jobs[0].budget, specs[0].config.population_size)
     trajectories.record(stopped)
     per_evaluation = (time.thread_time() - started) / max(int(runs.evaluations.sum()), 1)
     return [trajectories.row(k, job, problem, per_evaluation) for k, job in enumerate(jobs)]
 
 
+def _begin(specs: list[RunSpec]) -> VectorizedRuns | _SteppedRun:
+    return VectorizedRuns(specs, threads=1) if isinstance(specs[0].policy, CompiledPolicy) else _SteppedRun(specs)
+
+
+class _SteppedRun:
+    """The one run of a policy in Python, with the part of `VectorizedRuns` that a trajectory is made from."""
+
+    def __init__(self, specs: list[RunSpec]) -> None:
+        self.specs = specs
+        self.episodes = [SteppedRun(spec) for spec in specs]
+
+    def __len__(self) -> int:
+        return len(self.episodes)
+
+    def advance(self, until: int) -> None:
+        self.episodes[0].advance(until)
+
+    @property
+    def best_values(self) -> np.ndarray:
+        return np.array([run.best_value for run in self.episodes])
+
+    @property
+    def evaluations(self) -> np.ndarray:
+        return np.array([run.evaluations for run in self.episodes])
+
+
 class _Trajectories:
     """Best values at checkpoints and operator applications by generation, of runs that advance together."""
 
-    def __init__(self, runs: VectorizedRuns, budget: int, population: int) -> None:
+    def __init__(self, runs: VectorizedRuns | _SteppedRun, budget: int, population: int) -> None:
         self.runs = runs
         self.checkpoints = checkpoints(budget)
         self.ends = np.unique(np.append(np.arange(population, budget, population), budget))
@@ -145,8 +185,8 @@ class _Trajectories:
                 self.best[:, column] = self.runs.best_values
                 column += 1
             if generation < self.ends.size and self.ends[generation] == stop:
-                for k, run in enumerate(self.runs.episodes):
-                    self.applied[k, generation] = run.de_state.applications
+                for k in range(len(self.runs)):
+                    self.applied[k, generation] = self.runs.episodes[k].de_state.applications
                 generation += 1
 
     def row(self, k: int, job: Job, problem: Problem, per_evaluation: float) -> Run:

@@ -1,6 +1,7 @@
 """The methods of a comparison: a name or an object becomes a `MethodSpec`, a problem name or suite becomes problems.
 
-Policies run on the shared DE, vectorized; everything else is a method with ``run(problem, budget, rng)``.
+Policies run on the shared DE, vectorized where they are compiled; everything else is a method with
+``run(problem, budget, rng)``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from deddqn.baselines import Method, baseline_names, check_installed, load_basel
 from deddqn.baselines.baseline_registry import LIBRARIES
 from deddqn.de.portfolio import PAPER
 from deddqn.features import PAPER_STATE
-from deddqn.policies import CompiledPolicy, load_policy, policy_names
+from deddqn.policies import CompiledPolicy, load_policy, load_python_policy, policy_names
+from deddqn.policies.policy import is_policy, is_python_policy
+from deddqn.policies.python_policy import is_python_name, named_source, own_source
 from deddqn.problems import SUITES, Problem, get, problem_names
 
 PAPER_METHODS = (
@@ -44,25 +47,26 @@ PAPER_METHODS = (
 class MethodSpec:
     """One method of a comparison, ready to run.
 
-    `fingerprint` changes when what the method does changes (weights, settings): it is part of a job's key.
+    `fingerprint` changes when what the method does changes (weights, settings, the source of a policy in Python): it is
+    part of a job's key.
     `by_name` methods can be made again in another process.
     """
 
     name: str
-    implementation: Any  # a CompiledPolicy or a Method
+    implementation: Any  # a Policy or a Method
     fingerprint: str
     by_name: bool
 
     @property
-    def is_policy(self) -> bool:
-        """Whether it is a policy of the shared DE."""
+    def is_compiled(self) -> bool:
+        """Whether its runs need no Python: it is a compiled policy of the shared DE."""
         return isinstance(self.implementation, CompiledPolicy)
 
     def check(self) -> None:
         """Raise if it cannot run at all: too few operators to choose from, a library that is not installed."""
         if isinstance(self.implementation, CompiledPolicy):
             self.implementation.check_portfolio(self.implementation.portfolio or PAPER)
-        elif self.by_name:
+        elif self.by_name and not is_python_policy(self.implementation):
             check_installed(self.name)
 
 
@@ -78,12 +82,17 @@ def available(names: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def method_spec(method: Any) -> MethodSpec:
-    """The spec of a name, the path of a policy file, a policy or an object with ``name`` and ``run``."""
+    """The spec of a name, a policy file, ``module:policy``, a policy or an object with ``name`` and ``run``."""
     if isinstance(method, str):
         return _by_name(check_name("name of a method", method))
-    if isinstance(method, CompiledPolicy | Method):
+    if isinstance(method, type):
+        raise ValueError(f"a method must be an object, not a class: give {method.__name__}(), got {method!r}")
+    if is_policy(method) or isinstance(method, Method):
         name = check_name("name of a method", method.name)
-        mark = policy_fingerprint(method) if isinstance(method, CompiledPolicy) else method_fingerprint(method)
+        if isinstance(method, CompiledPolicy):
+            mark = policy_fingerprint(method)
+        else:
+            mark = method_fingerprint(method, own_source(method) if is_policy(method) else b"")
         return MethodSpec(name, method, mark, by_name=False)
     raise ValueError(f"a method must be a name, a policy, or an object with 'name' and 'run', got {method!r}")
 
@@ -96,28 +105,41 @@ def _by_name(name: str) -> MethodSpec:
     try:
         policy = load_policy(name)
     except UnknownNameError:
-        raise unknown_name("method", name, method_names()) from None
-    if not isinstance(policy, CompiledPolicy):
-        raise ValueError(f"policy {name!r} is not compiled, so it cannot take part in a comparison")
+        if not is_python_name(name):
+            raise unknown_name("method", name, [*method_names(), "module:policy", "path.py:policy"]) from None
+        return _in_python(name)
+    assert isinstance(policy, CompiledPolicy)  # as all that are found by name or in files
     return MethodSpec(name, policy, policy_fingerprint(policy), by_name=True)
 
 
-def policy_fingerprint(policy: CompiledPolicy) -> str:
-    """The hash of a policy's constants (weights, probabilities, parameters), operators, settings and state."""
-    own = repr(policy.portfolio.values) if policy.portfolio not in (None, PAPER) else ""
-    settings = repr(sorted(policy.de.items())) if policy.de else ""
+def _in_python(name: str) -> MethodSpec:
+    policy, source = load_python_policy(name), named_source(name)
+    if isinstance(policy, CompiledPolicy):
+        return MethodSpec(name, policy, policy_fingerprint(policy, source), by_name=True)
+    return MethodSpec(name, policy, method_fingerprint(policy, source), by_name=True)
+
+
+def policy_fingerprint(policy: CompiledPolicy, source: bytes = b"") -> str:
+    """The hash of a policy's constants (weights, probabilities, parameters), own operators, settings, state, source."""
     state = f"{policy.state} {policy.max_dimension}" if policy.state != PAPER_STATE else ""
-    return _digest(policy.setup.tobytes() + own.encode() + settings.encode() + state.encode())
+    return _digest(policy.setup.tobytes() + _own_search(policy) + state.encode() + source)
 
 
-def method_fingerprint(method: Any) -> str:
-    """The hash of a method's public settings: its dataclass fields, or its plain attributes."""
+def _own_search(policy: Any) -> bytes:
+    """The operators and settings of DE that a policy brings along."""
+    portfolio, de = getattr(policy, "portfolio", None), getattr(policy, "de", None)
+    own = repr(portfolio.values) if portfolio not in (None, PAPER) else ""
+    return (own + (repr(sorted(de.items())) if de else "")).encode()
+
+
+def method_fingerprint(method: Any, source: bytes = b"") -> str:
+    """The hash of a method's public settings: its dataclass fields, or its plain attributes; and of its source."""
     if dataclasses.is_dataclass(method) and not isinstance(method, type):
         settings = {field.name: getattr(method, field.name) for field in dataclasses.fields(method)}
     else:
         settings = {key: value for key, value in vars(method).items() if not key.startswith("_")}
     plain = {key: value for key, value in settings.items() if isinstance(value, str | int | float | bool | tuple)}
-    return _digest(repr(sorted(plain.items())).encode())
+    return _digest(repr(sorted(plain.items())).encode() + (_own_search(method) if is_policy(method) else b"") + source)
 
 
 def _digest(content: bytes) -> str:
@@ -156,10 +178,9 @@ def named_problem(name: str) -> Problem:
 
 def is_picklable(thing: Any) -> bool:
     """Whether an object can be sent to a worker process, which does not import the main module."""
-    if type(thing).__module__ == "__main__":
-        return False
     try:
-        pickle.loads(pickle.dumps(thing))
+        packed = pickle.dumps(thing)
+        pickle.loads(packed)
     except Exception:
         return False
-    return True
+    return b"__main__" not in packed

@@ -115,10 +115,10 @@ def run_experiment(
 
 def tasks_of(experiment: Experiment, jobs: Iterable[Job], recorder: Recorder | None = None) -> Iterator[Task]:
     """Jobs of one method on one problem in chunks; methods in Python first, since they take longest."""
-    ordered = sorted(jobs, key=lambda job: experiment.methods[job.method].is_policy)
+    ordered = sorted(jobs, key=lambda job: experiment.methods[job.method].is_compiled)
     for (method, name), group in groupby(ordered, key=lambda job: (job.method, job.problem)):
         spec, members, problem = experiment.methods[method], list(group), experiment.problems[name]
-        in_python = not spec.is_policy or recorder is not None or problem.objective.python is not None
+        in_python = not spec.is_compiled or recorder is not None or problem.objective.python is not None
         size = max(1, (PYTHON_CHUNK if in_python else COMPILED_CHUNK) // members[0].budget)
         for first in range(0, len(members), size):
             yield _task(spec, problem, members[first : first + size], recorder, in_python)
@@ -128,7 +128,7 @@ def _task(spec: MethodSpec, problem: Problem, jobs: list[Job], recorder: Recorde
     """What runs in Python runs in a worker process if it can be sent there; compiled runs need none."""
     if in_python and _is_known(problem):
         method = spec.name if spec.by_name else spec.implementation
-        if spec.by_name or (not spec.is_policy and is_picklable(method)):
+        if spec.by_name or (not spec.is_compiled and is_picklable(method)):
             return Task(method, problem.name, jobs, recorder, in_process=True)
     return Task(spec.implementation, problem, jobs, recorder, in_process=False)
 
@@ -167,7 +167,8 @@ def compare(
 ) -> ExperimentSummary:
     """Compare methods on problems and store the results in `out`; call it again to resume where it stopped.
 
-    `methods` are names, policies, or objects with ``name`` and ``run(problem, budget, rng) -> Trajectory``;
+    `methods` are names (of a policy in Python: ``module:policy`` or ``path.py:policy``), policies, or objects with
+    ``name`` and ``run(problem, budget, rng) -> Trajectory``;
     `problems` names, names of suites, or `Problem` objects; `logs` are formats of `deddqn.loggers.formats`;
     `cluster` is ``auto`` or the address of a Ray cluster to run on.
     """

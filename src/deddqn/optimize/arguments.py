@@ -11,6 +11,7 @@ from deddqn._utils.validation import choice_error
 from deddqn.de.config import MOST_TRIALS, SMALLEST_POPULATION, config_for
 from deddqn.de.portfolio import PORTFOLIOS, Operator, Portfolio, paper_portfolio
 from deddqn.policies.policy import Policy
+from deddqn.policies.python_policy import is_python_name, load_python_policy
 from deddqn.policies.registry import best_policy, load_policy
 from deddqn.problems.integrality import on_lattice, spread_on_lattice
 from deddqn.problems.problem import Problem, check_bounds
@@ -224,13 +225,15 @@ def asynchronous_candidates(policy: Policy) -> int:
 
 
 def known_policy(policy: Any) -> Policy:
-    """A policy by name, path or as an object; ValueError for an unknown one."""
+    """A policy by name, path, ``module:attribute`` or as an object; ValueError for an unknown one."""
     if isinstance(policy, type):
         raise ValueError(f"policy must be an object, not a class: give {policy.__name__}(), got {policy!r}")
     try:
         return load_policy(policy)
     except KeyError as error:
-        raise ValueError(f"policy must be a known name or a policy file: {error}") from None
+        if is_python_name(str(policy)):
+            return load_python_policy(str(policy))
+        raise ValueError(f"policy must be a known name, a policy file or module:attribute: {error}") from None
 
 
 def portfolio_of(portfolio: Any, constants: dict[str, float]) -> Portfolio:

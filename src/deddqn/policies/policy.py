@@ -24,7 +24,9 @@ class Policy(Protocol):
     once the trial is evaluated, ``learn``; and ``end_generation`` after replacement. `features` is the state of
     Table 1, or an empty array when ``needs_features`` is False. A policy that remembers individuals by their number
     may have a method ``renumber(origin)`` too: where the population has shrunk or was restarted, it follows
-    ``end_generation``, and individual k had the number ``origin[k]`` before (-1: it is new).
+    ``end_generation``, and individual k had the number ``origin[k]`` before (-1: it is new). One that wants to see the
+    search has a method ``look(search)``: it is called before every ``choose``, with a `SearchView` of population,
+    values, donors and progress.
     """
 
     name: str
@@ -55,6 +57,11 @@ def is_policy(thing: object) -> TypeGuard[Policy]:
     wrap a policy.
     """
     return all(hasattr(thing, part) for part in PARTS)
+
+
+def is_python_policy(thing: object) -> bool:
+    """Whether an object is a policy that runs in Python, decision by decision."""
+    return is_policy(thing) and not isinstance(thing, CompiledPolicy | type)
 
 
 LARGEST_DIMENSION = 10**6

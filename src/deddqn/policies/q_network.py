@@ -36,6 +36,7 @@ def network_policy(
     de: Mapping[str, Any] | None = None,
 ) -> CompiledPolicy:
     """A policy that takes the operator of highest Q-value. `weights` are ``(outputs, inputs)`` per layer."""
+    weights, biases = _arrays("weights", weights), _arrays("biases", biases)
     _check_layers(weights, biases, len(portfolio))
     if not 0.0 <= epsilon <= 1.0:
         raise ValueError(f"epsilon must lie in [0, 1], got {epsilon}")
@@ -56,6 +57,19 @@ def network_policy(
     )
 
 
+def _arrays(argument: str, layers: Sequence[Any]) -> list[np.ndarray]:
+    """What another library calls arrays, as arrays of NumPy."""
+    found = []
+    for k, layer in enumerate(layers):
+        try:
+            found.append(np.asarray(layer, dtype=np.float64))
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise PolicyFileError(
+                f"{argument} must be arrays of numbers, but that of layer {k} is not: {error}"
+            ) from None
+    return found
+
+
 def _check_layers(weights: Sequence[np.ndarray], biases: Sequence[np.ndarray], n_ops: int) -> None:
     if not weights or len(weights) != len(biases):
         raise PolicyFileError(f"a network needs as many weights as biases, got {len(weights)} and {len(biases)}")
@@ -65,6 +79,8 @@ def _check_layers(weights: Sequence[np.ndarray], biases: Sequence[np.ndarray], n
             raise PolicyFileError(
                 f"layer {k} must take {width} inputs and have one bias per output, "
                 f"got weight {weight.shape} and bias {bias.shape}"
+                + ": weights are (outputs, inputs), so transpose it"
+                * (weight.shape == (width, *bias.shape))
             )
         if not all(_finite_in_single_precision(array) for array in (weight, bias)):
             raise PolicyFileError(f"layer {k} has weights that are not finite (in single precision)")
