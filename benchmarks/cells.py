@@ -42,6 +42,7 @@ from deddqn.baselines import baseline_names, check_installed
 from deddqn.policies import load_policy
 from deddqn.problems import SUITES, get
 from deddqn.problems.bbob import FUNCTIONS
+from deddqn.problems.cec_competitions import WITHDRAWN
 
 PEERS = ("arrde", "rdex", "jso", "lshade-cnepsin", "rcmaes", "bipop-acmaes", "jade")
 COLUMNS = ("problem", "repeat", "result", "seconds", "failure")
@@ -62,7 +63,8 @@ def _bbob(dimension: int) -> tuple[str, ...]:
 
 
 def _cec2017(dimension: int) -> tuple[str, ...]:
-    return tuple(name for name in SUITES[f"cec2017-d{dimension}"] if not name.startswith("cec2017:F2/"))
+    withdrawn = {f"cec2017:F{number}/d{dimension}" for number in WITHDRAWN["cec2017"]}
+    return tuple(name for name in SUITES[f"cec2017-d{dimension}"] if name not in withdrawn)
 
 
 CELLS = {

@@ -113,3 +113,14 @@ def test_a_method_is_one_object():
 def test_a_budget_must_be_positive():
     with pytest.raises(ValueError, match="budget must be at least 1 evaluation, got 0"):
         counted(0)
+
+
+def test_checkpoints_of_competitions():
+    """Their technical reports, "Results record"."""
+    shares = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    assert {round(share * 300_000) for share in shares} <= set(checkpoints(300_000, "cec2017:F4/d30").tolist())
+    first = [200, 316, 502, 796, 1261, 2000]  # floor(10^(k/5 - 3) x 200,000)
+    assert {*first, 20_000, 126_191, 200_000} <= set(checkpoints(200_000, "cec2022:F1/d10").tolist())
+    assert {50_000, 100_000, 150_000} <= set(checkpoints(150_000, "cec2011:F1/d6").tolist())
+    for other in ("cec2017:F4/d10", "cec2005:F4/d30", "mine", ""):  # no competition, or not with this budget
+        assert np.array_equal(checkpoints(300_000, other), checkpoints(300_000))

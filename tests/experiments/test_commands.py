@@ -33,6 +33,8 @@ def test_compare_export_report(tmp_path, capsys):
         (["compare", "--out", "x", "--preset", "paper", "--methods", "de1"], "brings its own methods"),
         (["compare", "--out", "x", "--methods", "dee1", "--problems", "cec2005-test"], "did you mean 'de1'?"),
         (["compare", "--out", "x", "--methods", "de1", "--problems", "cec205-test"], "did you mean 'cec2005-test'?"),
+        (["compare", "--out", "x", *ARGUMENTS[:-1], "official"], "cec2005:F1/d10 belongs to no competition"),
+        (["compare", "--out", "x", "--preset", "paper", "--runs", "official"], "runs must be a number"),
         (["report", "nowhere"], "holds no experiment"),
         (["export", "nowhere", "--out", "x.csv"], "holds no experiment"),
     ],

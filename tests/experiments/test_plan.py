@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from deddqn.experiments import Job, Plan, plan_experiment, preset
+from deddqn.experiments import Job, Plan, Store, compare, plan_experiment, preset
 from deddqn.experiments.methods import PAPER_METHODS, method_spec
 from deddqn.policies import mixture
 from deddqn.problems import Problem
@@ -100,3 +100,48 @@ def test_the_paper_preset_is_its_section_5():
     assert set(plan.methods) | set(plan.missing) == set(PAPER_METHODS)
     assert not set(plan.methods) & set(plan.missing)
     assert "--preset paper" in plan.command("out")
+
+
+def official(*problems: str, budget: int, runs: int = 51) -> Plan:
+    return Plan(methods=("de1",), fingerprints=("x",), problems=problems, runs=runs, budget=budget, official=True)
+
+
+def test_official_budgets_differ_by_problem():
+    plan = official("cec2017:F1/d10", "cec2017:F1/d30", "cec2022:F1/d20", budget=1_000_000, runs=1)
+    assert [job.budget for job in plan.jobs] == [100_000, 300_000, 1_000_000]
+    assert "100000 to 1000000 evaluations" in plan.describe()
+    assert "--budget official" in plan.command("out")
+    assert Plan.from_json(plan.to_json()) == plan
+
+
+def test_plans_without_official_budgets_are_written_as_ever():
+    assert "official" not in plan_experiment(["de1"], PROBLEMS, runs=1).plan.to_json()
+
+
+def test_official_plans_grow_by_other_dimensions():
+    small, large = official("cec2017:F1/d10", budget=100_000), official("cec2017:F1/d30", budget=300_000)
+    assert large.extended(small) == official("cec2017:F1/d10", "cec2017:F1/d30", budget=300_000)
+    plain = Plan(methods=("de1",), fingerprints=("x",), problems=("cec2017:F1/d10",), runs=51, budget=100_000)
+    with pytest.raises(ValueError, match="budget: official wanted, 100000 in the folder"):
+        large.extended(plain)
+
+
+def test_official_plans_are_checked():
+    with pytest.raises(ValueError, match="largest official one of the problems, got 5"):
+        official("cec2017:F1/d10", budget=5)
+    with pytest.raises(ValueError, match="cec2005:F1/d10 belongs to no competition"):
+        plan_experiment(["de1"], ["cec2005:F1/d10"], budget="official")
+    with pytest.raises(ValueError, match="none of the problems has one"):
+        plan_experiment(["de1"], ["cec2005:F1/d10"], runs="official")
+
+
+def test_official_runs_and_marks_of_a_competition(tmp_path):
+    pytest.importorskip("minionpy")
+    made = plan_experiment(["de1"], ["cec2017:F1/d2", "cec2017:F3/d10"], runs="official", budget="official").plan
+    assert (made.runs, made.budget, made.jobs[0].budget) == (51, 100_000, 20_000)
+    with pytest.raises(ValueError, match="cec2017 51, cec2022 30"):
+        plan_experiment(["de1"], ["cec2017:F1/d10", "cec2022:F1/d10"], runs="official")
+    compare(["de1", "jade"], ["cec2017:F5/d2"], runs=1, budget="official", out=tmp_path)
+    for row in Store(tmp_path).read().itertuples():
+        wanted = {200, 400, 600, 1000, *range(2000, 20_001, 2000)}
+        assert {mark for mark in wanted if mark < row.checkpoints[-1]} <= set(row.checkpoints)

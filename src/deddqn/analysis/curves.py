@@ -8,13 +8,11 @@ import numpy as np
 
 from deddqn.analysis.comparison import Analysis
 from deddqn.analysis.paper_tables import CONTROL
-from deddqn.analysis.statistics import SOLVED, MeanRank
+from deddqn.analysis.statistics import MeanRank
 from deddqn.baselines.method import checkpoints
 
 FIG_1 = (CONTROL, "rec-pm", "pm-adapss")
 """The methods of the paper's Fig. 1."""
-
-TARGETS = 51
 
 
 @dataclass(frozen=True)
@@ -50,11 +48,12 @@ class Curve:
 
 @dataclass(frozen=True)
 class CurvePanel:
-    """Lines over the same evaluations."""
+    """Lines over the same evaluations, or evaluations per coordinate, as `axis` says."""
 
     title: str
     evaluations: np.ndarray
     curves: tuple[Curve, ...]
+    axis: str = "evaluations"
 
 
 @dataclass(frozen=True)
@@ -132,10 +131,9 @@ def trajectories(analysis: Analysis, method: str, problem: str, grid: np.ndarray
 
 def convergence_panels(analysis: Analysis) -> list[CurvePanel]:
     """Median error so far with quartiles, one panel per problem."""
-    grid = checkpoints(analysis.plan.budget)
     panels = []
     for problem in analysis.problems:
-        curves = []
+        grid, curves = checkpoints(analysis.plan.budget_of(problem), problem), []
         for method in analysis.methods:
             values = trajectories(analysis, method, problem, grid)
             if len(values):
@@ -143,34 +141,6 @@ def convergence_panels(analysis: Analysis) -> list[CurvePanel]:
                 curves.append(Curve(method, middle, low, high))
         panels.append(CurvePanel(problem, grid, tuple(curves)))
     return panels
-
-
-def targets_of(analysis: Analysis, problem: str, grid: np.ndarray) -> np.ndarray:
-    """Errors to reach: log-spaced from where the median run starts (100 evaluations) to the best of all runs."""
-    all_runs = np.concatenate([trajectories(analysis, m, problem, grid) for m in analysis.methods])
-    start = np.searchsorted(grid, min(100, grid[-1]))
-    highest = float(np.median(all_runs[:, start]))
-    lowest = max(float(all_runs[:, -1].min()), SOLVED)
-    return np.geomspace(highest, min(lowest, highest), TARGETS)
-
-
-def ecdf_panel(analysis: Analysis) -> CurvePanel | None:
-    """The share of (problem, target, run) reached after so many evaluations; None if no optimum is known."""
-    grid = checkpoints(analysis.plan.budget)
-    known = [p for p in analysis.problems if p not in analysis.unknown_optima]
-    if not known:
-        return None
-    targets = {problem: targets_of(analysis, problem, grid) for problem in known}
-    curves = []
-    for method in analysis.methods:
-        reached = []
-        for problem in known:
-            runs = np.maximum(trajectories(analysis, method, problem, grid), SOLVED)
-            if len(runs):
-                hit = runs[:, :, None] <= targets[problem][None, None, :] * (1.0 + 1e-12)
-                reached.append(hit.mean(axis=(0, 2)))
-        curves.append(Curve(method, np.mean(reached, axis=0) if reached else np.zeros(grid.size)))
-    return CurvePanel("all problems", grid, tuple(curves))
 
 
 def share_panels(analysis: Analysis) -> list[SharePanel]:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from deddqn.analysis.claims import judge_claims
 from deddqn.analysis.comparison import Analysis, MeasuredCell
+from deddqn.analysis.competition_scores import competition_scores
 from deddqn.analysis.curves import cost_bars
+from deddqn.analysis.ecdf import ecdf
 from deddqn.analysis.paper_tables import paper_friedman, table_5
 from deddqn.analysis.reproduction import cell_verdicts, verdict_counts
 from deddqn.analysis.tables import Table, columns, method_title, number, p_value, short_problem, without_empty
@@ -86,6 +90,45 @@ def ranks_table(a: Analysis) -> Table:
     )
     note = f"Over {len(a.samples.complete_problems)} problems; ranks of mean errors, ties shared, within these methods."
     return without_empty(Table("ranks", "Mean ranks", heads, rows, note))
+
+
+def competitions_table(a: Analysis) -> Table:
+    """The scores of the CEC competitions that problems are from, best first in each."""
+    names = ("errors", "ranks", "score", "U-score", "rank of best", "rank of mean")
+    rows: list[tuple[object, ...]] = []
+    note = "Errors below 1e-8 count as zero; scores depend on who takes part."
+    for found in competition_scores(a):
+        places = found.places
+        note += f" {found.title} here: {', '.join(found.notes)}." if found.notes else ""
+        for k in np.argsort(places, kind="stable"):
+            values = (float(found.values[name][k]) if name in found.values else None for name in names)
+            rows.append((found.title, method_title(a.methods[k]), *values, int(places[k])))
+    heads = columns(
+        ("competition",),
+        ("method",),
+        ("errors", ".2f", "of 50, for the sum of errors"),
+        ("ranks", ".2f", "of 50, for the sum of ranks"),
+        ("score", ".2f", "of 100; higher is better"),
+        ("U-score", ".1f", "pairs of runs that the method wins, by error and by evaluations to 1e-8; higher is better"),
+        ("rank of best", ".2f", "mean rank of the best of all runs"),
+        ("rank of mean", ".2f", "mean rank of the mean of all runs; lower is better"),
+        ("place", "d"),
+    )
+    return without_empty(Table("competitions", "Scores of the competitions", heads, tuple(rows), note))
+
+
+def targets_table(a: Analysis) -> Table:
+    """The area under the share of targets reached, largest first."""
+    found = ecdf(a)
+    last = {curve.method: float(curve.values[-1]) for curve in found.panel.curves}
+    ordered = sorted(found.areas.items(), key=lambda item: -item[1])
+    rows = tuple((method_title(method), area, last[method]) for method, area in ordered)
+    heads = columns(
+        ("method",),
+        ("area", ".3f", f"mean share reached, over the logarithm of {found.panel.axis}"),
+        ("reached at the end", ".3f"),
+    )
+    return Table("targets", "Area below the curve", heads, rows)
 
 
 def tests_table(a: Analysis) -> Table:
@@ -223,6 +266,8 @@ ALL = (
     matrix_table,
     cells_table,
     ranks_table,
+    competitions_table,
+    targets_table,
     tests_table,
     posthoc_table,
     score_table,

@@ -25,6 +25,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from deddqn.problems import Problem
+from deddqn.problems.cec_competitions import official_marks
 
 TARGET_ERROR = 1e-8
 """A run stops when its error is below this, where the optimum is known."""
@@ -32,12 +33,15 @@ TARGET_ERROR = 1e-8
 CHECKPOINTS = 60
 
 
-def checkpoints(budget: int) -> np.ndarray:
-    """About 60 log-spaced evaluation numbers, increasing, with 1, 100 and `budget` among them."""
+def checkpoints(budget: int, problem: str = "") -> np.ndarray:
+    """About 60 log-spaced evaluation numbers, increasing, with 1, 100 and `budget` among them.
+
+    Those at which the competition of `problem` asks for the error are there, too, if `budget` is its official one.
+    """
     if budget < 1:
         raise ValueError(f"budget must be at least 1 evaluation, got {budget}")
     spaced = np.rint(np.geomspace(1, budget, CHECKPOINTS)).astype(np.int64)
-    marks = np.unique(np.concatenate([spaced, [1, 100, budget]]))
+    marks = np.unique(np.concatenate([spaced, [1, 100, budget], official_marks(problem, budget)]))
     return marks[marks <= budget]
 
 
@@ -157,7 +161,7 @@ class BudgetedObjective:
 
     def trajectory(self) -> Trajectory:
         """The run so far, at the checkpoints of its budget."""
-        marks = checkpoints(self.budget)
+        marks = checkpoints(self.budget, self.problem.name)
         marks = np.append(marks[marks < self.evaluations], max(self.evaluations, 1))
         at = np.array([evaluation for evaluation, _ in self._improvements], dtype=np.int64)
         values = np.array([np.inf, *(value for _, value in self._improvements)])

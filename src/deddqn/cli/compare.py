@@ -28,8 +28,12 @@ class Options:
     ] = ()
     problems: Annotated[tuple[str, ...], tyro.conf.arg(help="names such as cec2005:F9/d10, or of suites")] = ()
     suite: Annotated[str | None, tyro.conf.arg(help="a suite of problems (see 'deddqn problems')")] = None
-    runs: Annotated[int, tyro.conf.arg(help="per method and problem")] = PAPER_RUNS
-    budget: Annotated[int, tyro.conf.arg(help="evaluations per run")] = PAPER_BUDGET
+    runs: Annotated[
+        int | Literal["official"], tyro.conf.arg(help="per method and problem; official: the competition's")
+    ] = PAPER_RUNS
+    budget: Annotated[
+        int | Literal["official"], tyro.conf.arg(help="evaluations per run; official: the competition's")
+    ] = PAPER_BUDGET
     population_size: Annotated[int | None, tyro.conf.arg(help="NP of the shared DE; 100 by default")] = None
     seed: Annotated[int, tyro.conf.arg(help="root of all random numbers")] = 0
     workers: Annotated[int | None, tyro.conf.arg(help="tasks at a time; all cores by default")] = None

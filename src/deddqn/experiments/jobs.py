@@ -169,7 +169,7 @@ class _Trajectories:
 
     def __init__(self, runs: VectorizedRuns | _SteppedRun, budget: int, population: int) -> None:
         self.runs = runs
-        self.checkpoints = checkpoints(budget)
+        self.checkpoints = checkpoints(budget, runs.specs[0].problem.name)
         self.ends = np.unique(np.append(np.arange(population, budget, population), budget))
         self.best = np.empty((len(runs), self.checkpoints.size))
         self.applied = np.zeros((len(runs), self.ends.size, len(runs.specs[0].portfolio)), dtype=np.int64)

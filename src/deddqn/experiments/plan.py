@@ -6,16 +6,19 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from deddqn._utils.plain_json import CHECKSUM, Exactly, check_checksum, checksum, parse_json
 from deddqn._utils.validation import check_name, check_whole_number, choice_error, unknown_name
 from deddqn.de.config import DEConfig
 from deddqn.experiments.methods import PAPER_METHODS, MethodSpec, available, method_spec, problems_of
 from deddqn.problems import Problem
+from deddqn.problems.cec_competitions import COMPETITIONS, entry_of, official_budget
 
 KEY_VERSION = 1  # of what a job's content means: a change of it invalidates all stored runs
 Setting = str | int | float
+Official = Literal["official"]
+"""Runs or evaluations: as many as the competition of a problem prescribes."""
 
 FORMAT = "deddqn-plan-1"
 MOST_JOBS = 1_000_000
@@ -30,6 +33,7 @@ FORM = {
     "de": [[(str, float)]],
     "preset": str,
     "missing": [str],
+    "official?": bool,
     f"{CHECKSUM}?": str,
 }
 """The form of ``plan.json``; plans of 0.1.0 have neither format nor checksum."""
@@ -58,6 +62,7 @@ class Job:
 class Plan:
     """A comparison: `methods` x `problems` x `runs`, each run with `budget` evaluations.
 
+    With `official`, every problem has the budget of its competition, and `budget` is the largest of them.
     `fingerprints` tell which version of a method is meant (see `MethodSpec`); `de` are the settings of the shared
     DE; `missing` are methods that the preset wants and this installation lacks.
     """
@@ -71,6 +76,7 @@ class Plan:
     de: tuple[tuple[str, Setting], ...] = ()
     preset: str = ""
     missing: tuple[str, ...] = ()
+    official: bool = False
 
     def __post_init__(self) -> None:
         check_whole_number("runs", self.runs, 1)
@@ -78,6 +84,8 @@ class Plan:
         for name in self.methods:
             if self.methods.count(name) > 1:
                 raise ValueError(f"methods must have different names, got {name!r} twice")
+        if self.official and max(map(official_budget_of, self.problems)) != self.budget:
+            raise ValueError(f"budget must be the largest official one of the problems, got {self.budget}")
         self.config  # noqa: B018  (checks budget and settings)
 
     @property
@@ -85,11 +93,17 @@ class Plan:
         """How the shared DE searches."""
         return DEConfig(**{**dict(self.de), "budget": self.budget})  # type: ignore[arg-type]
 
+    def budget_of(self, problem: str) -> int:
+        """The evaluations that a run on a problem has."""
+        return official_budget_of(problem) if self.official else self.budget
+
     @property
     def jobs(self) -> list[Job]:
         """All runs, method by method and problem by problem."""
         return [
-            Job(method, problem, repeat, self.budget, (*self.de, ("fingerprint", mark), ("seed", self.seed)))
+            Job(
+                method, problem, repeat, self.budget_of(problem), (*self.de, ("fingerprint", mark), ("seed", self.seed))
+            )
             for method, mark in zip(self.methods, self.fingerprints, strict=True)
             for problem in self.problems
             for repeat in range(self.runs)
@@ -107,8 +121,12 @@ class Plan:
         """The plan in one line."""
         return (
             f"{_count(len(self.methods), 'method')} x {_count(len(self.problems), 'problem')} x "
-            f"{_count(self.runs, 'run')} x {self.budget} evaluations, seed {self.seed}"
+            f"{_count(self.runs, 'run')} x {self._evaluations()} evaluations, seed {self.seed}"
         )
+
+    def _evaluations(self) -> str:
+        least = min(map(self.budget_of, self.problems), default=self.budget)
+        return f"{self.budget}" if least == self.budget else f"{least} to {self.budget}"
 
     def command(self, folder: str) -> str:
         """The command line that runs this plan."""
@@ -117,13 +135,15 @@ class Plan:
         population = f"--population-size {size} " if size is not None else ""
         where = "" if self.preset else f" --problems {' '.join(self.problems)}"
         return (
-            f"deddqn compare {chosen}{where} --runs {self.runs} --budget {self.budget} --seed {self.seed} "
-            f"{population}--out {folder}"
+            f"deddqn compare {chosen}{where} --runs {self.runs} "
+            f"--budget {'official' if self.official else self.budget} --seed {self.seed} {population}--out {folder}"
         )
 
     def to_json(self) -> str:
         """As it is written into the folder of an experiment."""
         content: dict[str, Any] = json.loads(json.dumps({"format": FORMAT, **asdict(self)}))
+        if not self.official:
+            del content["official"]  # earlier versions do not know it
         return json.dumps({**content, CHECKSUM: checksum(content)}, indent=2)
 
     @classmethod
@@ -149,6 +169,8 @@ class Plan:
         found = []
         for name in ("runs", "budget", "seed"):
             mine, theirs = getattr(self, name), getattr(other, name)
+            if name == "budget" and (self.official or other.official):
+                mine, theirs = ("official" if plan.official else plan.budget for plan in (self, other))
             if mine != theirs:
                 found.append(f"{name}: {mine} wanted, {theirs} in the folder")
         for name in ("methods", "problems"):
@@ -177,11 +199,12 @@ class Plan:
             fingerprints=tuple(marks.values()),
             problems=tuple(dict.fromkeys((*other.problems, *self.problems))),
             runs=max(self.runs, other.runs),
-            budget=self.budget,
+            budget=max(self.budget, other.budget),  # the same, unless both are official
             seed=self.seed,
             de=self.de,
             preset=preset,
             missing=tuple(name for name in self.missing if name not in marks),
+            official=self.official,
         )
 
 
@@ -202,17 +225,33 @@ def _words(names: Sequence[str]) -> str:
     return ", ".join(names) if names else "none"
 
 
+def official_budget_of(problem: str) -> int:
+    """The evaluations that a problem's competition allows; ValueError where it belongs to none."""
+    entry = entry_of(problem)
+    if entry is None:
+        raise ValueError(f"budget must be a number: {problem} belongs to no competition with an official one")
+    return official_budget(entry[0], entry[2])
+
+
+def _official_runs(problems: Iterable[str]) -> int:
+    counts = {entry[0]: COMPETITIONS[entry[0]].runs for p in problems if (entry := entry_of(p)) is not None}
+    if len(set(counts.values())) != 1:
+        named = ", ".join(f"{family} {runs}" for family, runs in counts.items()) or "none of the problems has one"
+        raise ValueError(f"runs must be a number unless all problems have the same official one: {named}")
+    return next(iter(counts.values()))
+
+
 def plan_experiment(
     methods: Iterable[Any],
     problems: Iterable[str | Problem],
     *,
-    runs: int = PAPER_RUNS,
-    budget: int = PAPER_BUDGET,
+    runs: int | Official = PAPER_RUNS,
+    budget: int | Official = PAPER_BUDGET,
     seed: int = 0,
     de: dict[str, Setting] | None = None,
     missing: Sequence[str] = (),
 ) -> Experiment:
-    """Check names and settings, and make the plan."""
+    """Check names and settings, and make the plan; `runs` and `budget` may be those of the problems' competition."""
     specs = [method_spec(method) for method in ([methods] if isinstance(methods, str) else methods)]
     if not specs:
         raise ValueError("methods must name at least one method, got none")
@@ -221,8 +260,9 @@ def plan_experiment(
         methods=tuple(spec.name for spec in specs),
         fingerprints=tuple(spec.fingerprint for spec in specs),
         problems=tuple(found),
-        runs=runs,
-        budget=budget,
+        runs=_official_runs(found) if runs == "official" else runs,
+        budget=max(map(official_budget_of, found)) if budget == "official" else budget,
+        official=budget == "official",
         seed=seed,
         de=tuple(sorted((de or {}).items())),
         missing=tuple(missing),

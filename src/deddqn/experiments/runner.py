@@ -16,7 +16,7 @@ from deddqn._utils.signals import stopped_by_signals
 from deddqn.experiments.evaluation_logs import EvaluationLogs, LogFormat, Recorder
 from deddqn.experiments.executors import Executor, LocalExecutor, Task
 from deddqn.experiments.methods import MethodSpec, is_picklable, problems_of
-from deddqn.experiments.plan import Experiment, Job, plan_experiment
+from deddqn.experiments.plan import Experiment, Job, Official, plan_experiment
 from deddqn.experiments.results import FAILED, FLAGGED, Run
 from deddqn.experiments.store import Store
 from deddqn.problems import Problem
@@ -158,8 +158,8 @@ def compare(
     problems: Iterable[str | Problem],
     *,
     out: str | os.PathLike[str],
-    runs: int = 25,
-    budget: int = 10_000,
+    runs: int | Official = 25,
+    budget: int | Official = 10_000,
     seed: int = 0,
     workers: int | None = None,
     logs: Sequence[LogFormat] = (),
@@ -168,8 +168,9 @@ def compare(
     """Compare methods on problems and store the results in `out`; call it again to resume where it stopped.
 
     `methods` are names (of a policy in Python: ``module:policy`` or ``path.py:policy``), policies, or objects with
-    ``name`` and ``run(problem, budget, rng) -> Trajectory``;
-    `problems` names, names of suites, or `Problem` objects; `logs` are formats of `deddqn.loggers.formats`;
+    ``name`` and ``run(problem, budget, rng) -> Trajectory``; `problems` names, names of suites, or `Problem` objects;
+    `runs` and `budget` may be "official", where the problems are those of a competition
+    (`deddqn.problems.cec_competitions`); `logs` are formats of `deddqn.loggers.formats`;
     `cluster` is ``auto`` or the address of a Ray cluster to run on.
     """
     planned = plan_experiment(methods, problems, runs=runs, budget=budget, seed=seed)

@@ -47,6 +47,7 @@ def packed(policy: CompiledPolicy) -> dict[str, Any] | None:
         "source": policy.source,
         "portfolio": None if own is None else list(own.values),
         "max_dimension": policy.max_dimension,
+        "state": policy.state,
         "de": policy.de,
         "setup": policy.setup.copy(),
     }
@@ -61,7 +62,7 @@ def unpacked(parts: dict[str, Any]) -> CompiledPolicy:
     if setup.ndim != 1 or parts["setup"].dtype != np.float64:
         raise ValueError(f"the setup of a policy must be a vector of float64, got shape {setup.shape}")
     own = None if parts["portfolio"] is None else Portfolio.from_values(parts["portfolio"])
-    made_for: dict[str, Any] = {"name": name, "max_dimension": parts["max_dimension"], "de": parts["de"]}
+    made_for: dict[str, Any] = {key: parts[key] for key in ("name", "max_dimension", "state", "de")}
     if kind in WITH_PORTFOLIO:
         if own is None:
             raise ValueError(f"the {kind} of policy {name!r} must have a portfolio")

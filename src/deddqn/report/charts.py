@@ -71,7 +71,7 @@ def _box(box: Box, scale: Scale, y: float, left: float, methods: Methods) -> Gro
 
 def curve_chart(panel: CurvePanel, methods: Methods, *, shares: bool = False) -> Drawing:
     """Lines over evaluations: errors on a logarithmic axis, or shares from 0 to 1."""
-    width, height, left, bottom, first = 360, 230, 46, 200, 10
+    width, height, left, bottom, first = 360, 230, 46, 200, 0.0 if shares else 10.0
     shown = panel.evaluations >= min(first, panel.evaluations[-1])
     evaluations = panel.evaluations[shown]
     across = Scale(
@@ -82,7 +82,9 @@ def curve_chart(panel: CurvePanel, methods: Methods, *, shares: bool = False) ->
     else:
         down = fitting([v for c in panel.curves for v in c.values[shown]], bottom, 8)
     shapes = horizontal_axis(across, 8, bottom) + vertical_axis(down, left, width - 8)
-    shapes.append(Text((left + width - 8) / 2, bottom + 27, "evaluations", "middle"))
+    shapes.append(Text((left + width - 8) / 2, bottom + 27, panel.axis, "middle"))
+    if shares:
+        shapes.append(Text(14, (8 + bottom) / 2, "share reached", "middle", upwards=True))
     for curve in panel.curves:
         colour, dash = style_of(curve.method, methods)
         own: list[Shape] = []
@@ -94,7 +96,7 @@ def curve_chart(panel: CurvePanel, methods: Methods, *, shares: bool = False) ->
         last = float(curve.values[-1])
         tip = f"{method_title(curve.method)}: {f'{last:.2f}' if shares else number(last)} at the end"
         shapes.append(Group(own, tip, curve.method))
-    label = f"{'Share reached' if shares else 'Error'} over evaluations: {panel.title}"
+    label = f"{'Share reached' if shares else 'Error'} over {panel.axis}: {panel.title}"
     return Drawing(width, height, shapes, label)
 
 

@@ -16,10 +16,10 @@ from deddqn.analysis.curves import (
     box_panels,
     convergence_panels,
     cost_bars,
-    ecdf_panel,
     rank_figure,
     share_panels,
 )
+from deddqn.analysis.ecdf import ecdf
 from deddqn.analysis.reproduction import EQUIVALENT, HIGHER, INITIAL, LOWER, UNDECIDED, cell_verdicts
 from deddqn.analysis.tables import method_title, number, p_value, short_problem
 from deddqn.report import charts
@@ -92,7 +92,7 @@ def _facts(a: Analysis) -> list[tuple[object, str]]:
         (len(a.methods), "methods"),
         (len(a.problems), "problems"),
         (a.plan.runs, "runs each"),
-        (f"{a.plan.budget:,}", "evaluations per run"),
+        (f"{a.plan.budget:,}", "evaluations per run" + (" at most" if a.plan.official else "")),
         (method_title(a.ranks[0].method) if a.ranks else "-", "lowest mean rank"),
     ]
 
@@ -149,7 +149,7 @@ def _matrix_cell(cell: MeasuredCell, best: float) -> MatrixCell:
 
 def _figures(a: Analysis) -> dict[str, Any]:
     """All figures by their name in the template."""
-    ranks, ecdf = rank_figure(a), ecdf_panel(a)
+    ranks, reached = rank_figure(a), ecdf(a)
     printed = {m: a.paper_rank(m) for m in a.methods}
     rank_chart = charts.rank_chart(ranks, a.methods, printed)
     return {
@@ -158,7 +158,8 @@ def _figures(a: Analysis) -> dict[str, Any]:
             Figure(charts.critical_chart(ranks, a.methods), "Critical difference (Nemenyi, 5%)"),
         ],
         "box_figures": [_box_figure(panel, a) for panel in box_panels(a)],
-        "ecdf": ecdf and Figure(charts.curve_chart(ecdf, a.methods, shares=True), "Targets reached"),
+        "ecdf": Figure(charts.curve_chart(reached.panel, a.methods, shares=True), "Targets reached"),
+        "relative_targets": reached.relative,
         "curve_figures": [
             Figure(charts.curve_chart(panel, a.methods), short_problem(panel.title)) for panel in convergence_panels(a)
         ],

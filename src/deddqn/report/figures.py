@@ -21,10 +21,10 @@ from deddqn.analysis.curves import (
     box_panels,
     convergence_panels,
     cost_bars,
-    ecdf_panel,
     rank_figure,
     share_panels,
 )
+from deddqn.analysis.ecdf import ecdf
 from deddqn.analysis.tables import method_title, short_problem
 from deddqn.report import charts
 from deddqn.report.drawing import Area, Circle, Drawing, Group, Line, Shape, Text, rectangle
@@ -155,15 +155,15 @@ def sheets_of(a: Analysis) -> dict[str, Sheet]:
     """The figures that the data allow, by name."""
     chosen = tuple(m for m in FIG_1 if m in a.methods)
     methods = [Key(method_title(m), *style_of(m, a.methods)) for m in a.methods]
-    ecdf, shares, ranks = ecdf_panel(a), share_panels(a), rank_figure(a)
+    shares, ranks = share_panels(a), rank_figure(a)
     found: dict[str, Sheet] = {}
     if len(chosen) > 1:
         found["boxes-fig1"] = Sheet(_boxes(a, chosen), columns=2)
     found["boxes"] = Sheet(_boxes(a, a.methods), columns=3)
     convergence = [(short_problem(p.title), charts.curve_chart(p, a.methods)) for p in convergence_panels(a)]
     found["convergence"] = Sheet(convergence, 3, methods)
-    if ecdf is not None:
-        found["ecdf"] = Sheet([("Targets reached", charts.curve_chart(ecdf, a.methods, shares=True))], 1, methods)
+    reached = charts.curve_chart(ecdf(a).panel, a.methods, shares=True)
+    found["ecdf"] = Sheet([("Targets reached", reached)], 1, methods)
     if shares:
         operators = [Key(name, operator_colour(k)) for k, name in enumerate(shares[0].operators)]
         found["strategies"] = Sheet(_shares(shares), len({s.problem for s in shares}), operators)
