@@ -8,6 +8,7 @@ import numpy as np
 
 from deddqn._utils.validation import check_name
 from deddqn.de.portfolio import Portfolio
+from deddqn.features.layout import check_state
 from deddqn.policies import softmax
 from deddqn.policies.fixed import choose_fixed, choose_mixture, choose_uniform, fixed, mixture, uniform_policy
 from deddqn.policies.mlp import (
@@ -62,7 +63,7 @@ def unpacked(parts: dict[str, Any]) -> CompiledPolicy:
     if setup.ndim != 1 or parts["setup"].dtype != np.float64:
         raise ValueError(f"the setup of a policy must be a vector of float64, got shape {setup.shape}")
     own = None if parts["portfolio"] is None else Portfolio.from_values(parts["portfolio"])
-    made_for: dict[str, Any] = {key: parts[key] for key in ("name", "max_dimension", "state", "de")}
+    made_for: dict[str, Any] = {"name": name, "max_dimension": parts["max_dimension"], "de": parts["de"]}
     if kind in WITH_PORTFOLIO:
         if own is None:
             raise ValueError(f"the {kind} of policy {name!r} must have a portfolio")
@@ -75,7 +76,7 @@ def unpacked(parts: dict[str, Any]) -> CompiledPolicy:
     if policy.setup.tobytes() != setup.tobytes() and kind != "mixture":
         raise ValueError(f"the setup of policy {name!r} is not one of a {kind} policy")
     policy.setup = setup  # to the bit
-    policy.name, policy.source = name, parts["source"]
+    policy.name, policy.source, policy.state = name, parts["source"], check_state(parts["state"])
     return policy
 
 
