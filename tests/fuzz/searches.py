@@ -16,7 +16,7 @@ from tests.fuzz.mutations import TEXTS, mutated_array, mutated_json
 
 
 def make_policies(folder: Path) -> list[str]:
-    """A network and a softmax."""
+    """Networks on both states, and a softmax."""
     from deddqn.de.portfolio import EXTENDED
     from deddqn.policies import save_policy
     from deddqn.policies.softmax import save_softmax
@@ -25,10 +25,11 @@ def make_policies(folder: Path) -> list[str]:
     shapes = [(9, 99), (4, 9)]
     weights = [rng.normal(size=shape).astype(np.float32) for shape in shapes]
     save_policy(folder / "network.safetensors", weights, [w[:, 0].copy() for w in weights], provenance={"by": ["a", 1]})
+    save_policy(folder / "authors.safetensors", weights, [w[:, 0].copy() for w in weights], state="authors")
     gate, table = rng.normal(size=8), rng.normal(size=(len(EXTENDED), 8))
     de = {"population_size": 30, "final_population": 8, "n_candidates": 2}
     save_softmax(folder / "softmax.safetensors", table, prescreening_gate=gate, portfolio=EXTENDED, de=de)
-    return ["network.safetensors", "softmax.safetensors"]
+    return ["network.safetensors", "authors.safetensors", "softmax.safetensors"]
 
 
 def read_safetensors(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -64,7 +65,7 @@ def use_policy(path: Path) -> Any:
     policy = load_policy_file(path)
     sizes = {"population_size": 20, "final_population": 8}
     result = minimize(bowl, [(-5, 5)] * 3, policy=policy, maxfun=90, rng=1, **sizes)
-    facts = (policy.name, policy.portfolio, policy.max_dimension, sorted(policy.de.items()))
+    facts = (policy.name, policy.portfolio, policy.max_dimension, policy.state, sorted(policy.de.items()))
     assert result.nfev > 0
     return digest(*facts, policy.setup.tobytes())
 
@@ -81,7 +82,12 @@ def state_policy(path: Path) -> Any:
     else:
         rows = [tensors["weights"], *(np.atleast_2d(tensors[key]) for key in ("prescreening_gate",) if key in tensors)]
         setup = np.vstack([np.pad(r.astype(np.float64), [(0, 0), (0, 8 - r.shape[1])]) for r in rows]).ravel()
-    facts = header["name"], Portfolio(map(tuple, header["portfolio"])), header["max_dimension"]
+    facts = (
+        header["name"],
+        Portfolio(map(tuple, header["portfolio"])),
+        header["max_dimension"],
+        header.get("state", "paper"),
+    )
     return digest(*facts, sorted(header.get("de", {}).items()), setup.tobytes())
 
 
@@ -91,6 +97,15 @@ def state_policy(path: Path) -> Any:
 def bowl(x: np.ndarray) -> float:
     """The function of all searches."""
     return float(np.sum((x - 0.5) ** 2))
+
+
+def on_authors_state(name: str) -> Any:
+    """A policy of the package that is shown the other state."""
+    from deddqn.policies import load_policy
+
+    policy = load_policy(name)
+    policy.state = "authors"  # type: ignore[attr-defined]
+    return policy
 
 
 def searches() -> dict[str, dict[str, Any]]:
@@ -105,6 +120,8 @@ def searches() -> dict[str, dict[str, Any]]:
         "paper": {"policy": "random"},
         "deferred": {"policy": "ddqn", "updating": "deferred", "history": True},
         "network": {"policy": "ddqn", "population_size": 12},
+        "authors": {"policy": on_authors_state("ddqn")},
+        "authors-deferred": {"policy": on_authors_state("ddqn"), "updating": "deferred"},
         "surrogate": {"policy": "softmax-x", "population_size": 20, "final_population": 8, "n_candidates": 3},
         "pm": {"policy": "pm-adapss:window=9,alpha=0.5"},
         "auc": {"policy": "f-auc:window=9"},

@@ -1,8 +1,8 @@
 """Files that anybody may have made: read whole, within limits, and never by unpickling.
 
-Everything that the package reads comes through here: bytes of a plain file, members of a zip archive, arrays (.npz)
-and tensors (.safetensors). Sizes are checked where they are declared, before memory is taken; names of members cannot
-leave a folder. What is wrong raises ValueError; `refusing` adds the name of the file.
+Everything that the package reads comes through here: bytes of a plain file, members of a zip archive, arrays (.npz),
+tensors (.safetensors) and Keras weights (HDF5). Sizes are checked where they are declared, before memory is taken;
+names of members cannot leave a folder. What is wrong raises ValueError; `refusing` adds the name of the file.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import math
 import os
 import re
 import stat
+import subprocess
+import sys
 import zipfile
 from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
@@ -36,6 +38,8 @@ _DTYPES |= {"I8": "|i1", "I16": "<i2", "U16": "<u2", "F16": "<f2"}
 _ARRAY_KINDS = "biufU"
 _STORED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1
+_HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_HDF5_SECONDS = 20.0
 
 
 @contextmanager
@@ -147,6 +151,32 @@ def read_tensors(content: bytes, kinds: Container[str] = ()) -> tuple[dict[str, 
         values = np.frombuffer(tensor["data"], dtype=_DTYPES[tensor["dtype"]])
         tensors[name] = values.reshape(tensor["shape"]).copy()
     return tensors, metadata
+
+
+def read_keras_layers(content: bytes) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """The float32 arrays of a Keras weight file (HDF5) by ``<layer>/<kind>``, and its metadata.
+
+    Another process reads them (`deddqn._utils.hdf5_reader`): what crashes or hangs the HDF5 library ends there.
+    """
+    if not content.startswith(_HDF5_SIGNATURE):
+        raise ValueError("it is no HDF5 file")
+    script = Path(__file__).with_name("hdf5_reader.py")
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "HDF5_USE_FILE_LOCKING": "FALSE"}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", str(script)],
+            input=content,
+            capture_output=True,
+            timeout=_HDF5_SECONDS,
+            env=environment,
+        )
+    except subprocess.TimeoutExpired:
+        raise ValueError(f"the HDF5 library did not read it within {_HDF5_SECONDS:.0f} s") from None
+    if done.returncode == 1:
+        raise ValueError(done.stderr.decode(errors="replace").strip() or "the HDF5 library does not read it")
+    if done.returncode != 0:
+        raise ValueError(f"the HDF5 library fails on it (status {done.returncode})")
+    return read_tensors(done.stdout, ("F32",))
 
 
 def array_parts(arrays: Mapping[str, np.ndarray]) -> Iterator[bytes | memoryview]:

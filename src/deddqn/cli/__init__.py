@@ -22,6 +22,7 @@ COMMANDS = {
     "train": "train a policy: Double DQN as in the paper, or direct policy search",
     "explain": "what a policy does, which features matter to it, and whether it needs the state at all",
     "animate": "a population on a contour, coloured by the strategies that made it",
+    "import": "turn a network that was trained with Keras into a policy file",
     "score": "mean return and rank score of policies on the training functions",
     "about": "versions, machine and compiled code, for reports of errors",
 }

@@ -16,7 +16,7 @@ from deddqn.de.state import Counter, Outcome
 from deddqn.de.trial import propose
 from deddqn.engine.run_memory import Link, open_run
 from deddqn.features.buffers import Tally
-from deddqn.features.landscape import write_landscape
+from deddqn.features.landscape import call_landscape, write_landscape
 from deddqn.features.recording import call_end_record, call_record
 from deddqn.policies.policy_kernels import (
     call_choose,
@@ -49,10 +49,13 @@ def start(run, draw):
 @kernel
 def prepare(episode, i):
     """Draw the donors of individual `i` and, if somebody reads them, write its features."""
-    _, de_state, observer = episode
+    core, de_state, observer = episode
     draw_donors(de_state, i)
     if observer.tallies[Tally.OBSERVED]:
-        write_landscape(de_state, observer, i)
+        if core.links[Link.LANDSCAPE]:
+            call_landscape(core.links[Link.LANDSCAPE], (address_of_record(de_state), address_of_record(observer), i))
+        else:
+            write_landscape(de_state, observer, i)
         if de_state.counters[Counter.DEFERRED]:
             copy(observer.features, observer.states[i])
     de_state.counters[Counter.DONORS_DRAWN] = i + 1
@@ -118,7 +121,7 @@ def record_evaluation(episode, i):
     outcome[Outcome.REWARD] = core.rewards[i] = reward
     core.total_reward[0] += reward
     if links[Link.RECORD]:
-        call_record(links[Link.RECORD], (address_of_record(de_state), address_of_record(observer), op))
+        call_record(links[Link.RECORD], (address_of_record(de_state), address_of_record(observer), i, op))
     if links[Link.LEARN]:
         call_learn(links[Link.LEARN], (linked(links, Link.SETUP), core.memory, i, op, outcome))
 

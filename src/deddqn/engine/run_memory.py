@@ -40,6 +40,7 @@ class Link(IntEnum):
     ASSESS = 21
     LEVEL = 22
     COLLECT = 23
+    LANDSCAPE = 24  # 0: the paper's
 
 
 OFFSETS = (Link.DE_STATE, Link.OBSERVER)

@@ -22,12 +22,10 @@ from deddqn.de.selection import SELECTION_SIGNATURE, collect_cma_samples, select
 from deddqn.de.state import DE_STATE, Counter, Scalar, archive_room, de_state_sizes
 from deddqn.engine.run_memory import EPISODE, OFFSETS, Link
 from deddqn.features.buffers import OBSERVER, Tally, observer_sizes
-from deddqn.features.recording import (
-    END_RECORD_SIGNATURE,
-    RECORD_SIGNATURE,
-    end_recorded_generation,
-    record_application,
-)
+from deddqn.features.landscape import LANDSCAPE_SIGNATURE
+from deddqn.features.layout import PAPER_STATE, check_state
+from deddqn.features.recording import END_RECORD_SIGNATURE, RECORD_SIGNATURE
+from deddqn.features.states import state_kernels
 from deddqn.policies.policy import CompiledPolicy, Policy, is_policy
 from deddqn.policies.policy_kernels import (
     CHOOSE_SIGNATURE,
@@ -58,6 +56,7 @@ class RunSpec:
     reward : name of the reward that the policy and the recorder are given.
     reward_setup : the constants of the reward, for rewards that have some (see `deddqn.rewards.POTENTIAL`).
     observe : compute the features even if the policy does not need them.
+    state : what they hold, a name in `deddqn.features.STATES`; by default that of a compiled policy, else the paper's.
     generations, window : gen and W of Table 2, the memory of the history features.
     trial_rows : of an asynchronous run: room for pending points and recorded trials, where more is needed than it
         begins with.
@@ -72,6 +71,7 @@ class RunSpec:
     reward: str = "R2"
     reward_setup: np.ndarray = field(default_factory=lambda: NO_SETUP, compare=False, repr=False)
     observe: bool = False
+    state: str | None = None
     generations: int = 10
     window: int = 50
     trial_rows: int = 0
@@ -96,6 +96,7 @@ class RunSpec:
         self._check_hand_over()
         if self.asynchronous and self.problem.constraints is not None:
             raise ValueError("updating must not be 'asynchronous' with constraints")
+        check_state(self.observed_state)
         reward_kernel(self.reward)
         if self.reward in NEEDS_SETUP and self.reward_setup.size == 0:
             raise ValueError(f"reward {self.reward!r} needs a reward_setup made for the problem, got none")
@@ -120,8 +121,17 @@ class RunSpec:
         return self.observe or self.policy.needs_features
 
     @property
+    def observed_state(self) -> str:
+        """What the features hold."""
+        if self.state is not None:
+            return self.state
+        return self.policy.state if isinstance(self.policy, CompiledPolicy) else PAPER_STATE
+
+    @property
     def remembers(self) -> bool:
-        """Whether somebody reads the features of history and window; else they stay 0."""
+        """Whether trials are recorded for the features: somebody reads history and window, or the authors' state."""
+        if self.observed and self.observed_state != PAPER_STATE:
+            return True
         return self.observe or bool(getattr(self.policy, "needs_history", self.policy.needs_features))
 
     @property
@@ -169,10 +179,17 @@ class RunSpec:
         """The sizes of the fields of core, DE state and observer."""
         problem, work = self.problem, self.problem.objective.work_size
         n_constraints = problem.constraints.size if problem.constraints is not None else 0
+        authors_dimension = problem.dimension if self.observed and self.observed_state != PAPER_STATE else 0
         return (
             {"NP": self.config.population_size, "memory": self.memory_size, "work": work},
             de_state_sizes(self.portfolio, self.config, problem.dimension, n_constraints, problem.points, self.rows),
-            observer_sizes(len(self.portfolio), self.generations, self.window, self.state_rows),
+            observer_sizes(
+                len(self.portfolio),
+                self.generations,
+                self.window,
+                self.state_rows,
+                authors_dimension=authors_dimension,
+            ),
         )
 
 
@@ -224,8 +241,11 @@ def bind(spec: RunSpec, arena: np.ndarray) -> None:
     links[Link.COLLECT] = address_of(collect_cma_samples, SELECTION_SIGNATURE) if collects else 0
     links[Link.REWARD] = address_of(reward_kernel(spec.reward), REWARD_SIGNATURE)
     _link_array(links, Link.REWARD_SETUP, spec.reward_setup)
-    links[Link.RECORD] = address_of(record_application, RECORD_SIGNATURE) if spec.remembers else 0
-    links[Link.END_RECORD] = address_of(end_recorded_generation, END_RECORD_SIGNATURE) if spec.remembers else 0
+    landscape, record, end_record = state_kernels(spec.observed_state)
+    if spec.observed and landscape is not None:
+        links[Link.LANDSCAPE] = address_of(landscape, LANDSCAPE_SIGNATURE)
+    links[Link.RECORD] = address_of(record, RECORD_SIGNATURE) if spec.remembers else 0
+    links[Link.END_RECORD] = address_of(end_record, END_RECORD_SIGNATURE) if spec.remembers else 0
     constrained = spec.problem.constraints is not None
     links[Link.ASSESS] = address_of(assess_point, ASSESS_SIGNATURE) if constrained else 0
     links[Link.LEVEL] = address_of(update_level, LEVEL_SIGNATURE) if constrained else 0

@@ -19,6 +19,7 @@ from deddqn._utils.validation import UnknownNameError, check_name, unknown_name
 from deddqn.baselines import Method, baseline_names, check_installed, load_baseline
 from deddqn.baselines.baseline_registry import LIBRARIES
 from deddqn.de.portfolio import PAPER
+from deddqn.features import PAPER_STATE
 from deddqn.policies import CompiledPolicy, load_policy, load_python_policy, policy_names
 from deddqn.policies.policy import is_policy, is_python_policy
 from deddqn.policies.python_policy import is_python_name, named_source, own_source
@@ -119,8 +120,9 @@ def _in_python(name: str) -> MethodSpec:
 
 
 def policy_fingerprint(policy: CompiledPolicy, source: bytes = b"") -> str:
-    """The hash of a policy's constants (weights, probabilities, parameters), own operators and settings, and source."""
-    return _digest(policy.setup.tobytes() + _own_search(policy) + source)
+    """The hash of a policy's constants (weights, probabilities, parameters), own operators, settings, state, source."""
+    state = f"{policy.state} {policy.max_dimension}" if policy.state != PAPER_STATE else ""
+    return _digest(policy.setup.tobytes() + _own_search(policy) + state.encode() + source)
 
 
 def _own_search(policy: Any) -> bytes:

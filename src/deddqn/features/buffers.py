@@ -33,6 +33,14 @@ TALLIES = slots(
     MAX_DIMENSION=AS_BEGUN,
 )
 
+AUTHORS_FIELDS = (
+    Field("described", "int", ("authors",), "generations whose parents were looked at", holds=COUNT),
+    Field("accepted_stagnation", "int", ("authors",), "accepted trials since f_bsf improved", holds=COUNT),
+    Field("worst_parent", "float", ("authors",), "f_wsf: of all parents so far", holds=within(-math.inf, math.inf)),
+    Field("improved_parent", "float", ("authors_D",), "x_bsf: whose trial improved f_bsf last", holds=FINITE),
+)
+"""What the authors' state needs beside the paper's (`deddqn.features.authors_landscape`)."""
+
 OBSERVER = Layout(
     "observer",
     Field("tallies", "int", (len(Tally),), holds=TALLIES),
@@ -53,12 +61,15 @@ OBSERVER = Layout(
     Field("window_value", "float", ("W",), "f(u)", holds=VALUES),
     Field("scratch", "float", (3, "4K"), holds=ANYTHING),
     Field("states", "float", ("rows", "features"), "of the trials that are not recorded yet", holds=FINITE),
+    *AUTHORS_FIELDS,
 )
 """The memory of an observer: the features, `slots` generations (gen finished ones and the current), a window of W."""
 
 
-def observer_sizes(n_ops: int, generations: int, window: int, state_rows: int) -> dict[str, int]:
-    """The sizes of an observer's fields."""
+def observer_sizes(
+    n_ops: int, generations: int, window: int, state_rows: int, *, authors_dimension: int = 0
+) -> dict[str, int]:
+    """The sizes of an observer's fields; `authors_dimension` is D where the state is the authors', else 0."""
     return {
         "K": n_ops,
         "4K": METRICS * n_ops,
@@ -66,4 +77,6 @@ def observer_sizes(n_ops: int, generations: int, window: int, state_rows: int) -
         "slots": generations + 1,
         "W": window,
         "rows": state_rows,
+        "authors": min(authors_dimension, 1),
+        "authors_D": authors_dimension,
     }

@@ -100,6 +100,15 @@ def _write_best_change(observer, finished):
 
 
 @kernel
+def open_generation(observer, slot):
+    """Empty a slot for the generation that begins."""
+    fill(observer.applications[slot], 0.0)
+    fill(observer.successes[slot], 0.0)
+    fill(observer.sums[slot], 0.0)
+    fill(observer.bests[slot], 0.0)
+
+
+@kernel
 def finish_history(observer):
     """Close the current generation, rewrite rows 20-83 and open the next one in the oldest slot."""
     tallies = observer.tallies
@@ -108,7 +117,4 @@ def finish_history(observer):
     slot = tallies[Tally.FINISHED] % (tallies[Tally.GENERATIONS] + 1)
     _write_sums(observer, slot, remembered)
     _write_best_change(observer, remembered)
-    fill(observer.applications[slot], 0.0)
-    fill(observer.successes[slot], 0.0)
-    fill(observer.sums[slot], 0.0)
-    fill(observer.bests[slot], 0.0)
+    open_generation(observer, slot)

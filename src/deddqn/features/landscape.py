@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from deddqn._jit import kernel
+from deddqn._jit import caller_of, kernel
 from deddqn.de.state import DONORS, Counter, Scalar
 from deddqn.features.buffers import Tally
 from deddqn.features.layout import AT
@@ -13,6 +13,11 @@ PARENT_FITNESS, MEAN_FITNESS, DEVIATION = AT["parent_fitness"], AT["mean_fitness
 BUDGET, DIMENSION, STAGNATION = AT["remaining_budget"], AT["dimension"], AT["stagnation"]
 DONOR_DISTANCE, BEST_DISTANCE, BSF_DISTANCE = AT["donor_distance"], AT["best_distance"], AT["bsf_distance"]
 DONOR_FITNESS, BEST_FITNESS = AT["donor_fitness"], AT["best_fitness"]
+
+LANDSCAPE_SIGNATURE = "int64(int64, int64, int64)"
+"""write(address of the DE state, address of the observer, individual) -> 0, for states that are not the paper's"""
+
+call_landscape = caller_of(LANDSCAPE_SIGNATURE)
 
 
 @kernel
@@ -43,8 +48,11 @@ def squared(z):
 
 
 @kernel
-def _write_distances(de_state, observer, i):
-    """Rows 7-12 and 19. The seven sums run side by side: one after the other would take three times as long."""
+def write_distances(de_state, observer, i, best_point):
+    """Rows 7-12, and 19 from `best_point`.
+
+    The seven sums run side by side: one after the other would take three times as long.
+    """
     parents, point, donors, diagonal = (
         de_state.parents,
         de_state.parents[i],
@@ -52,7 +60,7 @@ def _write_distances(de_state, observer, i):
         de_state.scalars[Scalar.DIAGONAL],
     )
     r1, r2, r3, r4, r5 = donors[0], donors[1], donors[2], donors[3], donors[4]
-    best, best_point = de_state.counters[Counter.BEST], de_state.best_point
+    best = de_state.counters[Counter.BEST]
     s1, s2, s3, s4, s5, s_best, s_bsf = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for d in range(point.size):
         x = point[d]
@@ -74,7 +82,8 @@ def _write_distances(de_state, observer, i):
 
 
 @kernel
-def _write_population(de_state, observer, half_range):
+def write_population(de_state, observer, half_range):
+    """Rows 2-6; `half_range` is half of f_wsf - f_bsf."""
     counters, scalars, features = de_state.counters, de_state.scalars, observer.features
     best = scalars[Scalar.F_BSF]
     features[MEAN_FITNESS] = features[DEVIATION] = 0.0
@@ -94,8 +103,8 @@ def write_landscape(de_state, observer, i):
     scalars, fitness, features = de_state.scalars, de_state.fitness, observer.features
     half_range = 0.5 * scalars[Scalar.F_WSF] - 0.5 * scalars[Scalar.F_BSF]  # -inf while nothing finite is known
     donors, value = de_state.donors[i], fitness[i]
-    _write_population(de_state, observer, half_range)
-    _write_distances(de_state, observer, i)
+    write_population(de_state, observer, half_range)
+    write_distances(de_state, observer, i, de_state.best_point)
     features[PARENT_FITNESS] = max(relative_difference(value, scalars[Scalar.F_BSF], half_range), 0.0)
     for k in range(DONORS):
         features[DONOR_FITNESS + k] = relative_difference(value, fitness[donors[k]], half_range)

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from deddqn._utils.validation import choice_error
+
 LAYOUT_VERSION = 1
 """Stored with every policy; a policy of another version is refused."""
+
+PAPER_STATE, AUTHORS_STATE = STATES = ("paper", "authors")
+"""What stands in the rows: Table 1 as it is printed, or as the authors' released code computes it."""
 
 METRICS = 4  # OM_1 .. OM_4
 PAPER_OPERATORS = 4
@@ -57,6 +62,13 @@ HISTORY_BLOCKS = [b.name for b in TABLE_1 if b.per_operator]
 
 AT = {b.name: b.rows[0] - 1 for b in TABLE_1 if not b.per_operator}
 """Position of every landscape feature in the state."""
+
+
+def check_state(state: str) -> str:
+    """The name of a state (see `STATES`), or the error for another one."""
+    if state not in STATES:
+        raise choice_error("state", state, STATES)
+    return state
 
 
 def n_features(n_ops: int) -> int:

@@ -11,8 +11,8 @@ from deddqn.features.buffers import OBSERVER
 from deddqn.features.history import finish_history, metrics_of, note_application
 from deddqn.features.window import enter_window
 
-RECORD_SIGNATURE = "int64(int64, int64, int64)"
-"""record(address of the DE state, address of the observer, operator) -> 0"""
+RECORD_SIGNATURE = "int64(int64, int64, int64, int64)"
+"""record(address of the DE state, address of the observer, individual, operator) -> 0"""
 END_RECORD_SIGNATURE = "int64(int64)"
 """finish(address of the observer) -> 0"""
 
@@ -21,8 +21,8 @@ DE_STATE_AT, OBSERVER_AT = DE_STATE.at, OBSERVER.at
 
 
 @kernel(RECORD_SIGNATURE)
-def record_application(de_state, address, op):
-    """Record the latest trial, which operator `op` made."""
+def record_application(de_state, address, i, op):
+    """Record the latest trial, which operator `op` made of individual `i`."""
     outcome, observer = DE_STATE_AT(de_state).outcome, OBSERVER_AT(address)
     metrics = metrics_of(outcome)
     note_application(observer, op, metrics)

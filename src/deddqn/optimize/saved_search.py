@@ -73,6 +73,7 @@ DESCRIPTION = {
             "source": (str, None),
             "portfolio": (OPERATORS, None),
             "max_dimension": int,
+            "state": str,
             "de": Mapped((str, float, None)),
             "setup": Exactly(SETUP),
         },

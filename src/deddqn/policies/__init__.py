@@ -2,6 +2,7 @@
 
 from deddqn.policies.files import PolicyFileError
 from deddqn.policies.fixed import fixed, mixture, uniform_policy
+from deddqn.policies.keras_import import import_keras
 from deddqn.policies.policy import CompiledPolicy, Policy
 from deddqn.policies.python_policy import FunctionPolicy, load_python_policy
 from deddqn.policies.q_network import load_policy_file, network_policy, save_policy
@@ -18,6 +19,7 @@ __all__ = [
     "SearchView",
     "best_policy",
     "fixed",
+    "import_keras",
     "load_policy",
     "load_policy_file",
     "load_python_policy",

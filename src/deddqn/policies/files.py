@@ -18,7 +18,7 @@ from deddqn._utils.plain_json import CHECKSUM, Mapped, check_checksum, check_for
 from deddqn._utils.reading import array_parts, read_limited, read_tensors, refusing
 from deddqn.de.config import check_own
 from deddqn.de.portfolio import Portfolio
-from deddqn.features.layout import LAYOUT_VERSION
+from deddqn.features.layout import LAYOUT_VERSION, PAPER_STATE
 
 FORMAT = "deddqn-policy-1"
 LARGEST_FILE = 2**28
@@ -30,6 +30,7 @@ HEADER = {
     "layout_version": int,
     "portfolio": [[(str, float)]],
     "max_dimension": int,
+    "state?": str,
     "provenance?": dict,
     "de?": Mapped((str, float, None)),
     f"{CHECKSUM}?": str,
@@ -49,12 +50,14 @@ def write_policy_file(
     name: str,
     portfolio: Portfolio,
     max_dimension: int,
+    state: str = PAPER_STATE,
     provenance: dict[str, Any] | None = None,
     de: Mapping[str, Any] | None = None,
 ) -> None:
     """Write tensors and what is known about them: to a temporary name first, then renamed.
 
-    `de` are the settings that the policy needs (see `deddqn.de.config.OWN_SETTINGS`), where they are not the paper's.
+    `state` and `de` are what the policy needs (see `deddqn.features.STATES`, `deddqn.de.config.OWN_SETTINGS`), where
+    they are not the paper's.
     """
     from safetensors.numpy import save
 
@@ -67,6 +70,8 @@ def write_policy_file(
         "max_dimension": max_dimension,
         "provenance": provenance or {},
     }
+    if state != PAPER_STATE:
+        header["state"] = state
     if de:
         header["de"] = check_own(de)
     header = json.loads(json.dumps(header))

@@ -12,6 +12,7 @@ from deddqn._utils.validation import check_name, check_whole_number
 from deddqn.de.config import check_own
 from deddqn.de.portfolio import Portfolio
 from deddqn.de.state import Outcome
+from deddqn.features.layout import PAPER_STATE, check_state
 from deddqn.policies.policy_kernels import NO_SETUP, PolicyKernels
 
 
@@ -84,6 +85,7 @@ class CompiledPolicy:
     needs_history : whether it reads more than rows 1-19 of it; if not, the others are not computed.
     portfolio : the portfolio that the policy was made for; None if any will do.
     max_dimension : dim^max of Table 1 row 5.
+    state : what its features hold, a name in `deddqn.features.STATES`.
     de : settings of `DEConfig` that the policy was made with, where they are not the paper's: defaults of its runs.
     memory_parts : what the memory of a run may hold, from (setup, n_ops, n_pop in use): its parts in their order as
         (name, size, contents); memory that comes from a file is checked against it (`deddqn._jit.contents`).
@@ -100,6 +102,7 @@ class CompiledPolicy:
         needs_history: bool | None = None,
         portfolio: Portfolio | None = None,
         max_dimension: int = 30,
+        state: str = PAPER_STATE,
         metadata: dict[str, Any] | None = None,
         de: Mapping[str, Any] | None = None,
         memory_parts: MemoryParts | None = None,
@@ -116,6 +119,7 @@ class CompiledPolicy:
         if max_dimension > LARGEST_DIMENSION:
             raise ValueError(f"max_dimension must be at most {LARGEST_DIMENSION}, got {max_dimension}")
         self.max_dimension = int(max_dimension)
+        self.state = check_state(state)
         self.metadata = metadata or {}
         self.de = check_own(de or {})
         self.source: str | None = None  # the name or path that `load_policy` was given

@@ -8,6 +8,7 @@ import numpy as np
 
 from deddqn._utils.validation import check_name
 from deddqn.de.portfolio import Portfolio
+from deddqn.features.layout import check_state
 from deddqn.policies import softmax
 from deddqn.policies.fixed import choose_fixed, choose_mixture, choose_uniform, fixed, mixture, uniform_policy
 from deddqn.policies.mlp import (
@@ -47,6 +48,7 @@ def packed(policy: CompiledPolicy) -> dict[str, Any] | None:
         "source": policy.source,
         "portfolio": None if own is None else list(own.values),
         "max_dimension": policy.max_dimension,
+        "state": policy.state,
         "de": policy.de,
         "setup": policy.setup.copy(),
     }
@@ -74,7 +76,7 @@ def unpacked(parts: dict[str, Any]) -> CompiledPolicy:
     if policy.setup.tobytes() != setup.tobytes() and kind != "mixture":
         raise ValueError(f"the setup of policy {name!r} is not one of a {kind} policy")
     policy.setup = setup  # to the bit
-    policy.name, policy.source = name, parts["source"]
+    policy.name, policy.source, policy.state = name, parts["source"], check_state(parts["state"])
     return policy
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from deddqn._utils.reading import refusing
 from deddqn.de.portfolio import PAPER, Portfolio
-from deddqn.features.layout import n_features
+from deddqn.features.layout import PAPER_STATE, n_features
 from deddqn.policies import softmax
 from deddqn.policies.files import PolicyFileError, read_policy_file, write_policy_file
 from deddqn.policies.mlp import choose_by_value, memory_parts, memory_size, pack_network
@@ -30,6 +30,7 @@ def network_policy(
     name: str = "ddqn",
     portfolio: Portfolio = PAPER,
     max_dimension: int = 30,
+    state: str = PAPER_STATE,
     epsilon: float = 0.0,
     metadata: dict[str, Any] | None = None,
     de: Mapping[str, Any] | None = None,
@@ -50,6 +51,7 @@ def network_policy(
         needs_features=True,
         portfolio=portfolio,
         max_dimension=max_dimension,
+        state=state,
         metadata=metadata,
         de=de,
     )
@@ -100,11 +102,12 @@ def save_policy(
     name: str = "ddqn",
     portfolio: Portfolio = PAPER,
     max_dimension: int = 30,
+    state: str = PAPER_STATE,
     provenance: dict[str, Any] | None = None,
     de: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a policy file: to a temporary name first, then renamed. Non-finite weights are refused."""
-    network_policy(weights, biases, name=name, portfolio=portfolio, max_dimension=max_dimension, de=de)
+    network_policy(weights, biases, name=name, portfolio=portfolio, max_dimension=max_dimension, state=state, de=de)
     tensors = {f"layers.{k}.weight": np.ascontiguousarray(w, dtype=np.float32) for k, w in enumerate(weights)}
     tensors |= {f"layers.{k}.bias": np.ascontiguousarray(b, dtype=np.float32) for k, b in enumerate(biases)}
     write_policy_file(
@@ -114,6 +117,7 @@ def save_policy(
         name=name,
         portfolio=portfolio,
         max_dimension=max_dimension,
+        state=state,
         provenance=provenance,
         de=de,
     )
@@ -131,6 +135,7 @@ def load_policy_file(path: str | os.PathLike[str]) -> CompiledPolicy:
             name=header["name"],
             portfolio=Portfolio.from_values(header["portfolio"]),
             max_dimension=header["max_dimension"],
+            state=header.get("state", PAPER_STATE),
             metadata=header,
             de=header.get("de"),
         )

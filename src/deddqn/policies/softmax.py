@@ -35,7 +35,7 @@ from deddqn._jit.contents import ANYTHING, COUNT, FINITE, FLAG, ONE, VALUES, Par
 from deddqn.de.population_statistics import sort_by_fitness
 from deddqn.de.portfolio import PAPER, Portfolio
 from deddqn.de.state import DONORS, Outcome
-from deddqn.features.layout import AT
+from deddqn.features.layout import AT, PAPER_STATE
 from deddqn.policies.files import PolicyFileError, write_policy_file
 from deddqn.policies.policy import CompiledPolicy
 from deddqn.policies.policy_kernels import (
@@ -250,6 +250,7 @@ def softmax_policy(
     name: str = "softmax",
     portfolio: Portfolio = PAPER,
     max_dimension: int = 30,
+    state: str = PAPER_STATE,
     metadata: dict[str, Any] | None = None,
     de: Mapping[str, Any] | None = None,
 ) -> CompiledPolicy:
@@ -269,6 +270,7 @@ def softmax_policy(
         needs_history=False,
         portfolio=portfolio,
         max_dimension=max_dimension,
+        state=state,
         metadata=metadata,
         de=de,
     )
@@ -291,12 +293,13 @@ def save_softmax(
     name: str = "softmax",
     portfolio: Portfolio = PAPER,
     max_dimension: int = 30,
+    state: str = PAPER_STATE,
     provenance: dict[str, Any] | None = None,
     de: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a policy file; weights that are not finite are refused."""
     made_for: dict[str, Any] = {"name": name, "portfolio": portfolio, "max_dimension": max_dimension, "de": de}
-    softmax_policy(weights, prescreening_gate=prescreening_gate, **made_for)
+    softmax_policy(weights, prescreening_gate=prescreening_gate, state=state, **made_for)
     tensors = (
         {"weights": weights}
         if prescreening_gate is None
@@ -309,6 +312,7 @@ def save_softmax(
         name=name,
         portfolio=portfolio,
         max_dimension=max_dimension,
+        state=state,
         provenance=provenance,
         de=de,
     )
