@@ -116,7 +116,9 @@ def test_every_update_is_that_of_the_tutorial(function: Any, dimension: int) -> 
         compared += 1
         model, deviations = run.de_state.model, np.sqrt(np.diag(plain.covariance))
         np.testing.assert_allclose(model[Model.SIGMA], plain.sigma, rtol=1e-9)
-        np.testing.assert_allclose(run.de_state.model_mean, plain.mean, rtol=0, atol=1e-9 * plain.sigma * deviations.max())
+        np.testing.assert_allclose(
+            run.de_state.model_mean, plain.mean, rtol=0, atol=1e-9 * plain.sigma * deviations.max()
+        )
         found = np.tril(run.de_state.model_covariance) / np.outer(deviations, deviations)
         expected = np.tril(plain.covariance) / np.outer(deviations, deviations)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)

@@ -64,7 +64,7 @@ def test_at_most_ten_thousand_evaluations():
 
 def test_a_schedule_that_was_given_is_kept():
     for given in ({"final_population": 8}, {"restart_tolerance": 0.1}, {"restart_final_fraction": 0.2}):
-        limits = {"rng": 1, "ftarget": 0.5, **given}
+        limits = {"policy": "softmax-x", "rng": 1, "ftarget": 0.5, **given}
         assert same(minimize(bowl, BOX, maxfun=10_000, **limits), Optimizer(BOX, **limits).optimize(bowl))
     assert len(Optimizer(BOX, population_size=30).result.population) == 30
 
@@ -109,7 +109,7 @@ def test_saved_and_continued(tmp_path):
 
 def test_the_population_grows_to_the_size_of_the_new_plan():
     """NP is 14 for up to 700 evaluations and 100 from 5000 on; the policy's final size is 7."""
-    optimizer = Optimizer(BOX, maxfun=400, rng=1, history=True, restart_tolerance=0.0)
+    optimizer = Optimizer(BOX, policy="softmax-x", maxfun=400, rng=1, history=True, restart_tolerance=0.0)
     before = optimizer.optimize(bowl)
     assert len(before.population) == 7 and optimizer.stop()
     optimizer.extend(maxfun=8000)
@@ -155,7 +155,7 @@ def test_an_extension_waits_for_the_end_of_a_generation(maxfun, tmp_path):
     def told(optimizer, points):
         optimizer.tell(points, [bowl(x) for x in points])
 
-    optimizer = Optimizer(BOX, maxfun=maxfun, rng=1, updating="deferred")
+    optimizer = Optimizer(BOX, policy="softmax-x", maxfun=maxfun, rng=1, updating="deferred")
     told(optimizer, optimizer.ask())
     points = optimizer.ask()
     told(optimizer, points[:4])
@@ -180,8 +180,19 @@ def test_points_that_were_asked_for_stay_valid():
     assert optimizer.optimize(bowl).nfev == 300
 
 
+def test_settings_that_follow_the_budget_follow_the_new_one():
+    """From 14 of 400 evaluations to the share of 0.9 of 20,000, which CMA-ES takes over from."""
+    optimizer = Optimizer(BOX, maxfun=400, rng=1)
+    assert len(optimizer._run.population) == 14
+    optimizer.optimize(rastrigin)
+    result = optimizer.optimize(rastrigin, maxfun=20_000)
+    settings = optimizer._run.spec.config
+    assert settings.population_size == round(np.sqrt(0.9 * 20_000 * 4 / 8)) and settings.de_share == 0.9
+    assert optimizer._run.de_state.counters[Counter.SAMPLING] == 1 and result.nfev == 20_000
+
+
 def test_the_kept_best_population_may_be_smaller_than_the_extended_one():
-    optimizer = Optimizer([(-5, 5)] * 2, maxfun=700, rng=1, restart_tolerance=0.3)
+    optimizer = Optimizer([(-5, 5)] * 2, policy="softmax-x", maxfun=700, rng=1, restart_tolerance=0.3)
     optimizer.optimize(rastrigin, callback=lambda intermediate_result: optimizer._run.de_state.counters[
         Counter.BEST_POPULATION_SIZE
     ] > 0)  # fmt: skip

@@ -58,7 +58,12 @@ def test_the_final_size_that_is_given_has_room_below_the_first():
 
 
 def test_maxfun_below_the_smallest_population_is_an_error():
-    for options, size in (({}, FINAL), ({"policy": "softmax-x"}, 2 * FINAL), ({"policy": "random"}, 100), ({"population_size": 50}, 50)):
+    for options, size in (
+        ({}, FINAL),
+        ({"policy": "softmax-x"}, 2 * FINAL),
+        ({"policy": "random"}, 100),
+        ({"population_size": 50}, 50),
+    ):
         with pytest.raises(ValueError, match=f"maxfun must be at least the population size {size}, got {size - 1}"):
             minimize(bowl, BOX, maxfun=size - 1, **options)
         assert minimize(bowl, BOX, maxfun=size, rng=1, **options).nfev == size

@@ -7,7 +7,7 @@ CEC2017      half for the sum of mean errors, half for the sum of ranks of mean 
              0.3, 0.4 for D = 10, 30, 50, 100; 50 x (lowest sum of all) / (own sum) each. N. H. Awad, M. Z. Ali, P. N.
              Suganthan, J. J. Liang, B. Y. Qu, "Problem definitions and evaluation criteria for the CEC 2017 special
              session and competition on single objective real-parameter numerical optimization", technical report,
-             2016, Sect. 2.3. F2 does not count: the organisers withdrew it.
+             2016, section 2.3. F2 does not count: the organisers withdrew it.
 CEC2020      the same with normalised errors: the best error of a method's runs, divided by the largest such error of
              all methods, as in A. W. Mohamed, A. A. Hadi, A. K. Mohamed, P. Agrawal, A. Kumar, P. N. Suganthan,
              "Problem definitions and evaluation criteria for the CEC 2021 special session and competition on single
@@ -18,7 +18,7 @@ CEC2022      U-scores: all runs of all methods are ordered, first those that rea
              highest) minus n (n + 1) / 2 for n runs, and the sum over problems counts. A. Kumar, K. V. Price, A. W.
              Mohamed, A. A. Hadi, P. N. Suganthan, "Problem definitions and evaluation criteria for the CEC 2022
              special session and competition on single objective bound constrained numerical optimization", technical
-             report, 2021, Sect. 2.3.
+             report, 2021, section 2.3.
 CEC2011,     mean ranks of the best and of the mean result; these are no official formulas
 CEC2014
 ===========  =========================================================================================================

@@ -120,8 +120,7 @@ class Optimizer:
             noisy=noisy,
             planned=planned,
         )
-        size = config.first_population or config.population_size
-        root = root_seed(rng, seed)
+        size, root = config.first_population or config.population_size, root_seed(rng, seed)
         spec = RunSpec(problem=problem, policy=chosen, portfolio=operators, config=config, seed=root)
         start = check_start(x0, *box)
         run = Run(spec, initial_population(init, size, problem, box, root))
