@@ -35,6 +35,21 @@ def test_both_implementations_agree(instance: int, dimension: int) -> None:
         assert np.array_equal(ours.bounds, [[-5.0, 5.0]] * dimension)
 
 
+@pytest.mark.parametrize("dimension", [2, 10])
+def test_both_implementations_agree_next_to_the_optimum(dimension: int) -> None:
+    need_both()
+    steps = np.random.default_rng(1).normal(size=(40, dimension)) / np.sqrt(dimension)
+    for function in FUNCTIONS:
+        ours, coco = get(f"bbob:f{function}/i1/d{dimension}"), get(f"bbob-coco:f{function}/i1/d{dimension}")
+        for length in (1e-4, 1e-2, 0.05):
+            points = np.clip(ours.optimum_point + length * steps, -5.0, 5.0)
+            lower = coco(points) - ours(points)
+            if function == 7:  # ioh leaves out the term that slopes on the last plateau
+                assert (lower >= -1e-9).all() and (lower <= 1e-6).all()
+            else:
+                assert np.abs(lower / (1.0 + np.abs(coco(points) - coco.optimum))).max() < 1e-9, ours.name
+
+
 def test_runs_begin_alike_through_both() -> None:
     need_both()
     specs = [
