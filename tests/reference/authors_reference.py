@@ -1,7 +1,7 @@
 """The authors' state a second time, plainly: the thirteen departures from Table 1, without kernels and tallies.
 
-Everything is kept as it happened (every trial of every generation, the window as a list) and summed up again whenever a
-state is asked for. It knows nothing of ``deddqn.features``.
+Everything is kept as it happened (every trial of every generation, the window as a list) and summed up again from the
+start: the window whenever a state is asked for, generations whenever one ends. It knows nothing of ``deddqn.features``.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class AuthorsReference:
         self.unimproved = 0
         self.finished: list[list[Trial]] = []
         self.current: list[Trial] = []
+        self.of_generations = [np.zeros(N_METRICS * n_ops)] * 4
         self.window: list[Trial] = []  # the element that entered first, first
         self.observed_before = False
 
@@ -68,6 +69,7 @@ class AuthorsReference:
         if len(self.current) == len(self.values):
             self.finished.append(self.current)
             self.current = []
+            self.of_generations = self._of_generations()
             self.parents, self.values = self.next_parents.copy(), self.next_values.copy()
 
     def _enter(self, trial: Trial) -> None:
@@ -94,7 +96,8 @@ class AuthorsReference:
         if not self.observed_before:
             self.observed_before = True
             return np.zeros(19 + 20 * self.n_ops)
-        return np.concatenate([self._landscape(i, donors), *self._history()])
+        windowed = [_mean(_gains(self.window, m, op)) for m, op in self._pairs()]
+        return np.concatenate([self._landscape(i, donors), *self.of_generations, self._shares(windowed)])
 
     def _landscape(self, i: int, donors: Any) -> np.ndarray:
         others = [*donors, int(self.values.argmin())]
@@ -115,14 +118,15 @@ class AuthorsReference:
             ]
         )
 
-    def _history(self) -> list[np.ndarray]:
+    def _pairs(self) -> list[tuple[int, int]]:
+        return [(m, op) for m in range(N_METRICS) for op in range(self.n_ops)]
+
+    def _of_generations(self) -> list[np.ndarray]:
         recent = self.finished[: -self.remembered - 1 : -1]  # the newest first
-        pairs = [(m, op) for m in range(N_METRICS) for op in range(self.n_ops)]
-        rates = [self._rate(recent, m, op) for m, op in pairs]
+        rates = [self._rate(recent, m, op) for m, op in self._pairs()]
         others = (self._mean_gain, self._change_of_best, self._weighted_bests)
-        blocks = [self._shares([measure(recent, m, op) for m, op in pairs]) for measure in others]
-        windowed = [_mean(_gains(self.window, m, op)) for m, op in pairs]
-        return [np.array(rates), *blocks, self._shares(windowed)]
+        blocks = [self._shares([measure(recent, m, op) for m, op in self._pairs()]) for measure in others]
+        return [np.array(rates), *blocks]
 
     def _shares(self, values: list[float]) -> np.ndarray:
         table = np.array(values).reshape(N_METRICS, self.n_ops)
