@@ -98,7 +98,7 @@ def minimize(
     ftarget : stop when a value is not above this.
     tol, atol : stop when the deviation of the population's values is at most ``atol + tol * abs(mean)``; then there are
         no restarts, unless `restart_tolerance` is given.
-    population_size, scale, crossover : NP, F and CR; by default those of the policy (by `maxfun`, and the entries' own).
+    population_size, scale, crossover : NP, F and CR; by default the policy's (by `maxfun`, and the entries' own).
     final_population : let the population shrink linearly over `maxfun` to this size.
     repair : "clip", "reflect" or "midpoint", for coordinates that leave the bounds; by default the policy's own way.
     updating : "sequential" (the default); "deferred", which vectorised and parallel functions get; or "asynchronous",
@@ -110,7 +110,7 @@ def minimize(
     n_candidates : candidates per trial, of which a surrogate model pre-screens the one to evaluate; for policies that
         pre-screen (the softmax ones). The policy's own number by default, three times that when asynchronous, else 1.
     de_share : share of `maxfun` that DE has, and plans with; CMA-ES with restarts searches with the rest, and from when
-        all individuals are in one place. By default that of the policy: 0.9 above 2500 evaluations per coordinate, else 1.
+        all individuals are in one place. The policy's own by default: 0.9 above 2500 evaluations per coordinate, else 1.
     integrality : as in scipy: True (or 1) where a coordinate is an integer, for all or for each; `fun` gets floats that
         hold integers. 2 is for numbers of categories, without an order. Where no coordinate is continuous no point is
         evaluated twice, and the search ends when all have been.
