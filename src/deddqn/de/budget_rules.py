@@ -3,7 +3,8 @@
 ========================  ============================================================================================
 setting                   rule, with B evaluations and D coordinates
 ========================  ============================================================================================
-``population_size``       the square root of B (of DE's share of it) times min(1, D / 8), at least the final population
+``population_size``       the square root of B (of DE's share of it) times min(1, D / 8); at least the final
+                          population, at most 1000
 ``n_candidates``          3 up to 30,000 evaluations, 2 above
 ``archive``               D / 10 populations, between one half and two
 ``de_share``              0.9 above 2500 evaluations per coordinate: CMA-ES has the last tenth; else 1
@@ -22,6 +23,7 @@ from typing import Any
 
 from deddqn.de.config import DEConfig
 
+LARGEST_POPULATION = 1000  # budgets above a million were not looked at
 FEW_COORDINATES = 8  # need fewer individuals
 LONG_SEARCH = 30_000  # evaluations, above which a look into the surrogate pays less
 PER_COORDINATE, LONG_SHARE = 2500, 0.9  # evaluations, above which CMA-ES gets a share, and what is left to DE
@@ -31,7 +33,7 @@ SMALLEST_ARCHIVE, LARGEST_ARCHIVE = 0.5, 2.0  # populations
 
 def _population(config: DEConfig, dimension: int) -> int:
     root = math.sqrt(config.de_budget * min(1.0, dimension / FEW_COORDINATES))
-    return max(math.floor(root + 0.5), config.final_population or DEConfig.population_size)
+    return max(min(math.floor(root + 0.5), LARGEST_POPULATION), config.final_population or DEConfig.population_size)
 
 
 def _candidates(config: DEConfig, dimension: int) -> int:

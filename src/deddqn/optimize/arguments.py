@@ -171,10 +171,13 @@ SHORTEST_SEARCH = 50
 """Generations of the first size for which a search should have time."""
 
 
-def is_planned(maxfun: Any, problem: Problem, updating: Any) -> bool:
-    """Whether the evaluations are known, only bounds limit real coordinates, and values come in turn."""
+def is_planned(problem: Problem, maxfun: Any, updating: Any, *tolerances: Any) -> bool:
+    """Whether only bounds limit real coordinates, values come in turn, and only a known number of them ends the search.
+
+    Who gives a tolerance expects the end at convergence, long before the last evaluation.
+    """
     plain = problem.constraints is None and not problem.integrality.any()
-    return plain and maxfun is not None and updating != "asynchronous"
+    return plain and maxfun is not None and updating != "asynchronous" and not any(tolerances)
 
 
 def choose_policy(

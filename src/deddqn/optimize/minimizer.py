@@ -86,7 +86,7 @@ def minimize(
         Python values; `x0` is one, and `init` may be a list of them; the result has `params` beside x.
     policy : who chooses the operators: a name (see ``deddqn policies``), the path of a policy file, or an object with
         the methods of `deddqn.policies.Policy`. By default ``softmax-cma``, whose settings follow `maxfun`; with
-        constraints, integers, `maxtime` alone or asynchronous values ``softmax-x``.
+        constraints, integers, a tolerance, `maxtime` alone or asynchronous values ``softmax-x``.
     portfolio : the operators to choose from: strategy names, (strategy, F, CR), or (strategy, F, CR, adapts); or
         "paper" or "extended". The policy's own by default.
     maxfun : the most evaluations, exactly respected; the initial population counts. The search plans with it. 10,000 by
@@ -172,7 +172,7 @@ def minimize(
     if polish and in_box.integrality.all():
         polish = False  # integers have no slope
     if polish and evaluations is not None:
-        planned = limited is None and is_planned(evaluations, in_box, updating)
+        planned = limited is None and is_planned(in_box, evaluations, updating, tol, atol)
         chosen, _ = choose_policy(policy, portfolio, scale, crossover, planned=planned)
         size = population_of(population_size, init, chosen, evaluations, final_population, dimension=in_box.dimension)
         evaluations -= polishing_share(evaluations, size)

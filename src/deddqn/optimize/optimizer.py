@@ -100,7 +100,7 @@ class Optimizer:
         problem, box = problem_of(bounds, constraints, constraint_tolerance, integrality)
         if flag("noisy", noisy):
             policy, portfolio = noisy_policy(policy, portfolio, constraints=constraints, integrality=integrality)
-        planned = is_planned(maxfun, problem, updating)
+        planned = is_planned(problem, maxfun, updating, tol, atol)
         chosen, operators = choose_policy(policy, portfolio, scale, crossover, planned=planned)
         self._limits = limits_of(maxiter, ftarget, tol, atol)
         self._plan, config = plan_search(
