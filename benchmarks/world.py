@@ -1,12 +1,12 @@
 """Scores on the world of made problems: ``python -m benchmarks.world METHOD ... [--held-out] [--problems 100]``.
 
 A method is a policy (``softmax-x``), a policy with settings of `minimize` (``softmax-x:population_size=200``,
-``softmax-x:restart_tolerance=0,n_candidates=1``) or a baseline (``rcmaes``). Every problem has a dimension (2 to 100),
-and a budget (50 to 10,000 evaluations per coordinate), both log-uniform. Printed are, for all problems and by
-dimension and budget, the mean rank of the median error among the methods, and the rank score (the probability that a
-run ends better than a run of another method), with a 95% interval from a bootstrap over *base functions*: what counts
-is whether a difference holds on functions left out. ``--twice`` also runs every method with twice the budget and counts
-the problems on which that is significantly worse.
+``softmax-x:restart_tolerance=0,n_candidates=1``; also ``archive=``, and ``population_factor=`` of the policy's own NP)
+or a baseline (``rcmaes``). Every problem has a dimension (2 to 100), and a budget (50 to 10,000 evaluations per
+coordinate), both log-uniform. Printed are, for all problems and by dimension and budget, the mean rank of the median
+error among the methods, and the rank score (the probability that a run ends better than a run of another method), with
+a 95% interval from a bootstrap over *base functions*: what counts is whether a difference holds on functions left out.
+``--twice`` also runs every method with twice the budget and counts the problems on which that is significantly worse.
 
 Runs are appended to ``--out``; what is there already is not run again.
 """
@@ -29,6 +29,9 @@ from scipy.stats import mannwhitneyu, rankdata
 import deddqn
 from deddqn.analysis.statistics import SOLVED
 from deddqn.baselines import baseline_names, load_baseline
+from deddqn.de.budget_rules import follow_budget
+from deddqn.de.config import config_for
+from deddqn.policies import load_policy
 from deddqn.problems import Problem, get
 from deddqn.problems.made.recipes import Recipe, recipe
 
@@ -63,9 +66,15 @@ def best_found(method: str, problem: Problem, budget: int, *, repeat: int, numbe
     """The best value of one run of a baseline, or of a policy with its settings; `number` seeds the problem's runs."""
     if method in baseline_names():
         return load_baseline(method).run(problem, budget, np.random.default_rng([repeat, number])).best_value
-    policy, settings = settings_of(method)
+    name, settings = settings_of(method)
+    policy = load_policy(name)
+    if "archive" in settings:  # no argument of `minimize`
+        policy.de = config_for(policy.de, archive=settings.pop("archive")).own_settings()
+    if "population_factor" in settings:  # of the policy's own size
+        own = follow_budget(config_for(policy.de, budget=budget), problem.dimension).population_size
+        settings["population_size"] = round(settings.pop("population_factor") * own)
     if "population_size" in settings:  # a short budget still has a few generations
-        settings["population_size"] = max(min(settings["population_size"], budget // 4), 6)
+        settings["population_size"] = max(min(settings["population_size"], budget // 4), 7)
     seed = 1_000_000 * repeat + number
     return float(deddqn.minimize(problem, policy=policy, maxfun=budget, rng=seed, **settings).fun)
 
