@@ -104,7 +104,9 @@ def main(long: bool = False) -> list[Bar]:
     lost = [name for name, sure, won in zip(names, significant, better, strict=True) if sure and not won]
     won = int(sum(significant & np.array(better)))
     print(f"{won} significant wins, {len(lost)} losses of {len(names)}: {'; '.join(lost) or 'none'}")
-    bars = [Bar("ordinary problems on which scipy's DE is significantly better", len(lost) / len(names), 0.02, "of all")]
+    bars = [
+        Bar("ordinary problems on which scipy's DE is significantly better", len(lost) / len(names), 0.02, "of all")
+    ]
     print_bars(bars)
     return bars
 

@@ -304,8 +304,45 @@ def test_uneven_and_fixed_widths() -> None:
     assert found.fun < 1e-9
 
 
-def test_the_default_hands_over_in_long_searches_only() -> None:
-    problem = get("cec2005:F6/d10")
-    for maxfun, share in ((20_000, 1.0), (30_000, 0.9)):
-        search = Optimizer(problem, maxfun=maxfun)
-        assert search._run.spec.config.de_share == share
+# -- interactions
+
+
+@pytest.mark.parametrize(
+    ("problem", "interacts"), [("cec2005:F1/d30", False), ("cec2005:F9/d30", False), ("cec2005:F10/d30", True)]
+)
+def test_where_all_coordinates_interact_the_default_is_cma_es(problem: str, interacts: bool) -> None:
+    """F10 is F9, Rastrigin's function, turned."""
+    search = Optimizer(get(problem), maxfun=3000, rng=1)
+    assert search._run.spec.config.interaction_tests == 4
+    found = search.optimize()
+    assert found.nfev == 3000 and bool(search._run.de_state.counters[Counter.SAMPLING]) == interacts
+    assert (found.strategy_counts.sum() == 0) == interacts
+
+
+def test_rectangles_are_the_last_individuals() -> None:
+    """Three corners differ from the first one: in one coordinate, in another one, and in both."""
+    run = run_of(rastrigin, 6, budget=900, population_size=20, interaction_tests=3)
+    for first in (8, 12, 16):
+        x, with_i, with_j, with_both = run.population[first : first + 4]
+        (i,), (j,) = np.flatnonzero(with_i != x), np.flatnonzero(with_j != x)
+        assert i != j and sorted(np.flatnonzero(with_both != x)) == sorted([i, j])
+        assert with_both[i] == with_i[i] and with_both[j] == with_j[j]
+    assert len(np.unique(run.population[:8], axis=0)) == 8
+
+
+def test_given_populations_test_nothing() -> None:
+    start = np.random.default_rng(0).uniform(-5.0, 5.0, (40, 25))
+    search = Optimizer([(-5, 5)] * 25, maxfun=2000, init=start)
+    assert search._run.spec.config.interaction_tests == 4
+    search.optimize(slope)
+    assert search._run.de_state.counters[Counter.SAMPLING] == 0
+    for options in ({"init": "sobol"}, {"maxfun": 100_000}, {"de_share": 1.0}, {"tol": 0.01}):
+        again = Optimizer([(-5, 5)] * 25, **{"maxfun": 2000, "rng": 1, **options})
+        again.optimize(ellipsoid, callback=lambda intermediate_result: intermediate_result.nfev > 700)
+        assert again._run.de_state.counters[Counter.SAMPLING] == 0
+
+
+def test_few_coordinates_are_not_tested() -> None:
+    assert Optimizer([(-5, 5)] * 20, maxfun=5000)._run.spec.config.interaction_tests == 0
+    with pytest.raises(ValueError, match="interaction_tests must be at most a quarter of population_size"):
+        DEConfig(population_size=10, interaction_tests=3)

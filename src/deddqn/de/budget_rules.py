@@ -3,12 +3,12 @@
 ========================  ============================================================================================
 setting                   rule, with B evaluations and D coordinates
 ========================  ============================================================================================
-``population_size``       the square root of B (of DE's share of it) times min(1, D / 8); at least the final
-                          population, at most 1000
+``population_size``       the square root of B times min(1, D / 8); at least the final population, at most 1000
 ``n_candidates``          3 up to 30,000 evaluations, 2 above
 ``archive``               D / 10 populations, between one half and two
-``de_share``              0.9 above 2500 evaluations per coordinate: CMA-ES has the last tenth; else 1
-``restart_tolerance``     1e-9 where CMA-ES takes over, which it then does at once; else 0, no restarts
+``interaction_tests``     4 above 20 coordinates, up to 1000 D evaluations, where NP is 32 or more: CMA-ES searches
+                          where all interact; else 0
+``restart_tolerance``     0: no restarts
 ========================  ============================================================================================
 
 Chosen on made problems (``made:``), judged on functions left out (``made-held-out:``): see docs/results/world.md.
@@ -24,10 +24,9 @@ from typing import Any
 from deddqn.de.config import DEConfig
 
 LARGEST_POPULATION = 1000  # budgets above a million were not looked at
+MANY_COORDINATES, TESTED_UP_TO, TESTS = 20, 1000, 4  # above, up to these evaluations each, so many pairs are tested
 FEW_COORDINATES = 8  # need fewer individuals
 LONG_SEARCH = 30_000  # evaluations, above which a look into the surrogate pays less
-PER_COORDINATE, LONG_SHARE = 2500, 0.9  # evaluations, above which CMA-ES gets a share, and what is left to DE
-NOTHING_TO_GAIN = 1e-9  # a population so close together
 SMALLEST_ARCHIVE, LARGEST_ARCHIVE = 0.5, 2.0  # populations
 
 
@@ -44,20 +43,17 @@ def _archive(config: DEConfig, dimension: int) -> float:
     return min(max(dimension / 10.0, SMALLEST_ARCHIVE), LARGEST_ARCHIVE)
 
 
-def _de_share(config: DEConfig, dimension: int) -> float:
-    return LONG_SHARE if config.budget > PER_COORDINATE * dimension else 1.0
-
-
-def _restart_tolerance(config: DEConfig, dimension: int) -> float:
-    return NOTHING_TO_GAIN if config.de_share < 1.0 else 0.0
+def _interaction_tests(config: DEConfig, dimension: int) -> int:
+    many = dimension > MANY_COORDINATES and config.budget <= TESTED_UP_TO * dimension
+    return TESTS if many and config.population_size >= 8 * TESTS else 0
 
 
 RULES: dict[str, Callable[[DEConfig, int], Any]] = {
-    "de_share": _de_share,
     "population_size": _population,
     "n_candidates": _candidates,
     "archive": _archive,
-    "restart_tolerance": _restart_tolerance,
+    "interaction_tests": _interaction_tests,
+    "restart_tolerance": lambda config, dimension: 0.0,
 }
 """What may stand in ``by_budget``; each gets the settings, with what stands before it here, and the dimension."""
 
@@ -72,5 +68,6 @@ def follow_budget(config: DEConfig, dimension: int) -> DEConfig:
 
 
 def without_hand_over(config: DEConfig) -> DEConfig:
-    """The settings where CMA-ES cannot take over: its share follows nothing."""
-    return replace(config, by_budget=" ".join(name for name in config.by_budget.split() if name != "de_share"))
+    """The settings where CMA-ES cannot take over: nothing is tested."""
+    kept = [name for name in config.by_budget.split() if name != "interaction_tests"]
+    return replace(config, by_budget=" ".join(kept))

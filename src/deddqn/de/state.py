@@ -94,6 +94,7 @@ class Counter(IntEnum):
     NOISE_HANDLING = 47
     WHOLE_BUDGET = 48  # BUDGET, or more where DE has a share of it
     SAMPLING = 49  # CMA-ES has taken over: populations are its samples
+    INTERACTION_TESTS = 50  # rectangles among the initial population; 0 when they were looked at
 
 
 class Scalar(IntEnum):
@@ -211,6 +212,7 @@ COUNTERS = slots(
     NOISE_HANDLING=AS_BEGUN,
     WHOLE_BUDGET=AS_BEGUN,
     SAMPLING=FLAG,
+    INTERACTION_TESTS=COUNT,
 )
 SCALARS = slots(
     Scalar,
@@ -329,7 +331,7 @@ def de_state_sizes(
     `constraints` is the number of constraint values. `points` is None where no coordinate is discrete, else the number
     of points, inf where one is continuous. `trial_rows` are NP unless given.
     """
-    size, hands_over = config.population_size, config.de_share < 1.0
+    size, hands_over = config.population_size, config.hands_over
     most_samples = largest_lambda(dimension, config.budget) if hands_over else 0
     shrinks = config.final_population not in (None, size)
     adapts = any(entry.adapts for entry in portfolio)

@@ -84,6 +84,7 @@ def replan(run):
         counters[Counter.ENDED] = End.NOT_YET
         begin_generation(de_state)
         return
+    counters[Counter.INTERACTION_TESTS] = 0  # its rectangles are no longer the last individuals
     known, size = counters[Counter.POPULATION], scheduled_size(de_state)
     counters[Counter.ENDED] = End.NOT_YET
     if de_state.visited.size:

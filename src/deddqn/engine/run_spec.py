@@ -104,7 +104,7 @@ class RunSpec:
             raise ValueError(f"reward {self.reward!r} needs a known optimum, but {self.problem.name!r} has none")
 
     def _check_hand_over(self) -> None:
-        if self.config.de_share == 1.0:
+        if not self.config.hands_over:
             return
         for rule, broken in (
             ("with updating 'asynchronous'", self.asynchronous),
@@ -113,7 +113,8 @@ class RunSpec:
             ("with a first_population", self.config.first_population is not None),
         ):
             if broken:
-                raise ValueError(f"de_share must be 1 {rule}, got {self.config.de_share}")
+                given = f"{self.config.de_share} and {self.config.interaction_tests}"
+                raise ValueError(f"de_share must be 1, and interaction_tests 0, {rule}, got {given}")
 
     @property
     def observed(self) -> bool:
@@ -286,6 +287,7 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     counters[Counter.NOISY] = problem.noisy
     counters[Counter.FIRST_POPULATION] = config.first_population or 0
     counters[Counter.NOISE_HANDLING] = config.noise_handling
+    counters[Counter.INTERACTION_TESTS] = config.interaction_tests
     counters[Counter.FINAL_POPULATION] = config.final_population or first
     counters[Counter.FINAL_EVALUATIONS] = math.floor(config.restart_final_fraction * budget + 0.5)
     if spec.sizes()[1]["archive"]:

@@ -61,6 +61,8 @@ def plan_search(
         given["population_size"] = size
     if not planned:
         given.setdefault("de_share", 1.0)
+    if "de_share" in given:
+        given["interaction_tests"] = 0  # whoever says when CMA-ES takes over has decided
     by_rule = config_for(own, **given, budget=evaluations, updating=updating)
     config = follow_budget(by_rule, dimension)
     if evaluations < config.population_size and not noisy:
