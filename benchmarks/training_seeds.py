@@ -6,7 +6,7 @@
 
 *train* trains every reward with every seed, as near to Table 2 as --batch-size, --replay-ratio and --target-copy (in
 evaluations) are, for --cycles or --evaluations; --together K shares the trainings among K processes. It stops after
---max-seconds, and goes on when it is called again, also after a kill; what is finished is skipped. The length is cut
+--max-seconds and resumes when it is called again, also after a kill; what is finished is skipped. The length is cut
 into --stages, and the next stage is always that of the training that is shortest, so that all are equally long whenever
 the time ends. After each stage the weights of the best cycle so far are kept. --settings: more of them, as JSON.
 
@@ -22,8 +22,10 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -128,7 +130,14 @@ class Stopped(Exception):
     """A signal has ended a training, with a checkpoint."""
 
 
-def train_all(trainings: Sequence[Training], stages: int, *, max_seconds: float = 0.0, together: int = 1) -> list[str]:
+def train_all(
+    trainings: Sequence[Training],
+    stages: int,
+    *,
+    max_seconds: float = 0.0,
+    together: int = 1,
+    stopped: threading.Event | None = None,
+) -> list[str]:
     """Train stage by stage, always what is shortest; return the names of those whose loss was not finite.
 
     Other processes may do the same in the same folders: who comes later takes another training.
@@ -136,6 +145,8 @@ def train_all(trainings: Sequence[Training], stages: int, *, max_seconds: float 
     started, cycles = time.monotonic(), 0
     failed: list[str] = []
     while True:
+        if stopped is not None and stopped.is_set():
+            raise Stopped
         seconds = max_seconds - (time.monotonic() - started) if max_seconds else 0.0
         left = [t for t in trainings if t.reached < t.config.cycles and t.name not in failed]
         if not left or (max_seconds and seconds <= 0.0):
@@ -270,26 +281,31 @@ def planned(options: argparse.Namespace) -> list[Training]:
 
 
 def train(options: argparse.Namespace, arguments: Sequence[str]) -> int:
-    """Train all, in as many processes as are asked for; return the exit status."""
+    """Train all, in as many processes as are asked for; return the exit status. Helpers get signals from here."""
     trainings, failed = planned(options), []
     command = [sys.executable, "-m", "benchmarks.training_seeds", *arguments, "--helper"]
-    others = 0 if options.helper else options.together - 1
-    helpers = [subprocess.Popen(command, start_new_session=True) for _ in range(others)]  # signals come from here
-
-    def stop() -> None:
-        for helper in helpers:
-            helper.terminate()
-
-    try:
-        failed = train_all(trainings, options.stages, max_seconds=options.max_seconds, together=options.together)
-    except (Stopped, KeyboardInterrupt):
-        stop()
-    with stopped_by_signals(stop):
+    helpers: list[subprocess.Popen[bytes]] = []
+    limits: dict[str, Any] = {"max_seconds": options.max_seconds, "together": options.together}
+    stopped = threading.Event()
+    with stopped_by_signals(stopped.set):
+        for _ in range(0 if options.helper else options.together - 1):
+            helpers.append(subprocess.Popen(command, start_new_session=True))
+        try:
+            failed = train_all(trainings, options.stages, stopped=stopped, **limits)
+        except Stopped:
+            stop_all(helpers)
+    with stopped_by_signals(lambda: stop_all(helpers)):
         statuses = [helper.wait() for helper in helpers]
     left = [t.name for t in trainings if t.reached < t.config.cycles]
     if left and not options.helper:
-        print(f"{len(left)} of {len(trainings)} trainings are not finished; the same command goes on", flush=True)
-    return 1 if failed or any(statuses) else 0
+        print(f"{len(left)} of {len(trainings)} trainings are not finished; the same command resumes them", flush=True)
+    return 1 if failed or set(statuses) - {0, -signal.SIGTERM} else 0
+
+
+def stop_all(helpers: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Let helpers end, with checkpoints."""
+    for helper in helpers:
+        helper.terminate()
 
 
 def parser() -> argparse.ArgumentParser:

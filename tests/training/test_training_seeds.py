@@ -151,19 +151,26 @@ def test_the_time_ends(tmp_path, monkeypatch):
     assert turns == ["a", "b"]
 
 
-def test_killed_and_called_again(trained, tmp_path):
-    """Two processes share the trainings; after a kill of both, one goes on to the same weights."""
-    words = command("train", tmp_path, "--rewards", "R1", "R2", "--seeds", "2", "--cycles", "3", "--stages", "3")
+def interrupted(words, out, sign):
+    """Start the command, send a signal after the first stage, and return the status."""
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
-    start = [sys.executable, "-m", "benchmarks.training_seeds", *words, "--together", "2", "--helper"]
-    running = [subprocess.Popen(start, env=environment, stdout=subprocess.DEVNULL) for _ in range(2)]
+    start = [sys.executable, "-m", "benchmarks.training_seeds", *words]
+    running = subprocess.Popen(start, env=environment, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
-    while not list(tmp_path.glob("*/at-*")) and time.monotonic() < deadline:
+    while not list(out.glob("*/at-*")) and time.monotonic() < deadline:
         time.sleep(0.01)
-    for process in running:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert list(tmp_path.glob("*/at-*"))
+    running.send_signal(sign)
+    return running.wait()
+
+
+@pytest.mark.parametrize(("sign", "together"), [(signal.SIGKILL, 1), (signal.SIGTERM, 2)])
+def test_stopped_and_called_again(trained, tmp_path, sign, together):
+    """Killed, or two processes stopped by a signal to the first: the same weights in the end."""
+    words = command("train", tmp_path, "--rewards", "R1", "R2", "--seeds", "2", "--cycles", "3", "--stages", "3")
+    status = interrupted([*words, "--together", str(together)], tmp_path, sign)
+    assert status == (-signal.SIGKILL if sign == signal.SIGKILL else 0)
+    stages = len(list(tmp_path.glob("*/at-*")))
+    assert 0 < stages <= 12
     assert main(words) == 0
     found, wanted = weights(tmp_path), weights(trained)
     assert found.keys() == wanted.keys()
