@@ -1,6 +1,6 @@
-"""Writes the policy ``softmax-cma``: the weights of ``softmax-x``, with settings that follow the budget.
+"""Writes the policy ``softmax-budget``: the weights of ``softmax-x``, with settings that follow the budget.
 
-``python -m tools.by_budget src/deddqn/policies/weights/softmax-cma.safetensors``
+``python -m tools.by_budget src/deddqn/policies/weights/softmax-budget.safetensors``
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from deddqn.de.budget_rules import RULES
 from deddqn.policies import CompiledPolicy, load_policy
 from deddqn.policies.softmax import prescreening_gate_of, save_softmax, weights_of
 
-NAME, WEIGHTS_OF = "softmax-cma", "softmax-x"
+NAME, WEIGHTS_OF = "softmax-budget", "softmax-x"
 
 
 def main(path: Path) -> None:

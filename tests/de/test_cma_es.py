@@ -19,7 +19,7 @@ from deddqn.engine.memory_check import check_arena
 from deddqn.engine.run import Run
 from deddqn.engine.run_spec import RunSpec
 from deddqn.policies import load_policy
-from deddqn.problems import Problem, get
+from deddqn.problems import Problem
 
 
 @njit
@@ -38,6 +38,11 @@ def rastrigin(x):
     for value in x:
         total += value * value + 10.0 * (1.0 - math.cos(2.0 * math.pi * value))
     return total
+
+
+@njit
+def nothing(x):
+    return math.inf
 
 
 @njit
@@ -246,6 +251,26 @@ def test_a_saved_search_goes_on_within_cma_es(tmp_path: Any) -> None:
     assert again.result.fun == straight.result.fun and again.result.nfev == 900
 
 
+@pytest.mark.parametrize("population_size", [7, 40])
+def test_a_generation_told_in_any_order(population_size: int) -> None:
+    """Also where it has more points than DE has individuals."""
+    search = Optimizer(
+        [(-5, 5)] * 2, maxfun=4000, de_share=0.05, population_size=population_size, rng=1, updating="deferred"
+    )
+    while not search.stop():
+        points = search.ask()[::-1]
+        for point in points:
+            search.tell([point], [100.0 + rastrigin(point)])
+    assert search.result.fun == 100.0 + rastrigin(search.result.x) and search.result.nfev == 4000
+
+
+def test_every_generation_can_be_loaded() -> None:
+    run = run_of(rastrigin, 3, budget=1500, de_share=0.05, population_size=20)
+    while not run.ended:
+        check_arena(run.spec, run.arena)
+        run.advance(run.evaluations + 1)
+
+
 def test_memory_that_no_run_has_is_refused() -> None:
     run = run_of(rastrigin, 3, budget=900, de_share=0.3, population_size=20)
     run.advance(500)
@@ -264,6 +289,30 @@ def test_an_extension_goes_on_with_cma_es() -> None:
     extend_run(run, DEConfig(budget=2000, de_share=0.5, population_size=20))
     run.advance(2000)
     assert run.evaluations == 2000 and run.best_value <= before and run.de_state.counters[Counter.SAMPLING]
+    with pytest.raises(ValueError, match="de_share must stay below 1"):
+        extend_run(run, DEConfig(budget=3000, population_size=20))
+
+
+def test_an_extension_keeps_the_distribution() -> None:
+    """With less room it begins with fewer samples."""
+    run = run_of(rastrigin, 3, budget=600, de_share=0.4, population_size=16, updating="deferred")
+    run.advance(401)
+    while not run.between_generations:
+        run.advance(run.evaluations + 1)
+    sigma = run.de_state.model[Model.SIGMA]
+    extend_run(run, DEConfig(budget=800, de_share=0.4, population_size=16, updating="deferred"))
+    assert run.de_state.model[Model.SIGMA] == sigma and run.de_state.counters[Counter.RESTARTS] == 0
+    check_arena(run.spec, run.arena)
+    run.advance(800)
+    assert run.evaluations == 800
+    wide = run_of(nothing, 1, budget=50_000, de_share=0.001, population_size=7)
+    while wide.de_state.model[Model.LAMBDA] < 64:
+        wide.advance(wide.evaluations + 1)
+    while not wide.between_generations:
+        wide.advance(wide.evaluations + 1)
+    extend_run(wide, DEConfig(budget=wide.evaluations + 300, de_share=0.001, population_size=7))
+    wide.advance(10**6)
+    assert wide.ended and wide.de_state.model[Model.LAMBDA] <= len(wide.de_state.model_points) < 64
 
 
 @pytest.mark.parametrize(
@@ -277,6 +326,12 @@ def test_an_extension_goes_on_with_cma_es() -> None:
 def test_where_it_cannot_take_over(settings: dict[str, Any], rule: str) -> None:
     with pytest.raises(ValueError, match=rule):
         minimize(lambda x: float(np.sum(x**2)), [(-5, 5)] * 2, maxfun=500, de_share=0.5, **settings)
+
+
+def test_points_that_are_given_need_de() -> None:
+    for given in ({"x0": [1.0, 1.0]}, {"init": np.zeros((10, 2))}):
+        with pytest.raises(ValueError, match="de_share must be above 0"):
+            minimize(lambda x: 0.0, [(-5, 5)] * 2, maxfun=100, de_share=0.0, **given)
 
 
 def test_a_wrong_share_is_refused() -> None:
@@ -304,45 +359,6 @@ def test_uneven_and_fixed_widths() -> None:
     assert found.fun < 1e-9
 
 
-# -- interactions
-
-
-@pytest.mark.parametrize(
-    ("problem", "interacts"), [("cec2005:F1/d30", False), ("cec2005:F9/d30", False), ("cec2005:F10/d30", True)]
-)
-def test_where_all_coordinates_interact_the_default_is_cma_es(problem: str, interacts: bool) -> None:
-    """F10 is F9, Rastrigin's function, turned."""
-    search = Optimizer(get(problem), maxfun=3000, rng=1)
-    assert search._run.spec.config.interaction_tests == 4
-    found = search.optimize()
-    assert found.nfev == 3000 and bool(search._run.de_state.counters[Counter.SAMPLING]) == interacts
-    assert (found.strategy_counts.sum() == 0) == interacts
-
-
-def test_rectangles_are_the_last_individuals() -> None:
-    """Three corners differ from the first one: in one coordinate, in another one, and in both."""
-    run = run_of(rastrigin, 6, budget=900, population_size=20, interaction_tests=3)
-    for first in (8, 12, 16):
-        x, with_i, with_j, with_both = run.population[first : first + 4]
-        (i,), (j,) = np.flatnonzero(with_i != x), np.flatnonzero(with_j != x)
-        assert i != j and sorted(np.flatnonzero(with_both != x)) == sorted([i, j])
-        assert with_both[i] == with_i[i] and with_both[j] == with_j[j]
-    assert len(np.unique(run.population[:8], axis=0)) == 8
-
-
-def test_given_populations_test_nothing() -> None:
-    start = np.random.default_rng(0).uniform(-5.0, 5.0, (40, 25))
-    search = Optimizer([(-5, 5)] * 25, maxfun=2000, init=start)
-    assert search._run.spec.config.interaction_tests == 4
-    search.optimize(slope)
-    assert search._run.de_state.counters[Counter.SAMPLING] == 0
-    for options in ({"init": "sobol"}, {"maxfun": 100_000}, {"de_share": 1.0}, {"tol": 0.01}):
-        again = Optimizer([(-5, 5)] * 25, **{"maxfun": 2000, "rng": 1, **options})
-        again.optimize(ellipsoid, callback=lambda intermediate_result: intermediate_result.nfev > 700)
-        assert again._run.de_state.counters[Counter.SAMPLING] == 0
-
-
-def test_few_coordinates_are_not_tested() -> None:
-    assert Optimizer([(-5, 5)] * 20, maxfun=5000)._run.spec.config.interaction_tests == 0
-    with pytest.raises(ValueError, match="interaction_tests must be at most a quarter of population_size"):
-        DEConfig(population_size=10, interaction_tests=3)
+def test_the_default_does_not_hand_over() -> None:
+    for maxfun in (1000, 100_000):
+        assert Optimizer([(-5, 5)] * 30, maxfun=maxfun)._run.spec.config.de_share == 1.0

@@ -267,4 +267,4 @@ def test_the_best_policy_gives_way_to_another_portfolio():
     paper = minimize(bowl, BOX, **{**RUN, "portfolio": "paper"})
     assert paper.policy == "random" and len(paper.strategies) == 4
     own = minimize(bowl, BOX, **RUN)
-    assert own.policy == "softmax-cma" and len(own.strategies) == 12
+    assert own.policy == "softmax-budget" and len(own.strategies) == 12

@@ -6,8 +6,6 @@ setting                   rule, with B evaluations and D coordinates
 ``population_size``       the square root of B times min(1, D / 8); at least the final population, at most 1000
 ``n_candidates``          3 up to 30,000 evaluations, 2 above
 ``archive``               D / 10 populations, between one half and two
-``interaction_tests``     4 above 20 coordinates, up to 1000 D evaluations, where NP is 32 or more: CMA-ES searches
-                          where all interact; else 0
 ``restart_tolerance``     0: no restarts
 ========================  ============================================================================================
 
@@ -24,7 +22,6 @@ from typing import Any
 from deddqn.de.config import DEConfig
 
 LARGEST_POPULATION = 1000  # budgets above a million were not looked at
-MANY_COORDINATES, TESTED_UP_TO, TESTS = 20, 1000, 4  # above, up to these evaluations each, so many pairs are tested
 FEW_COORDINATES = 8  # need fewer individuals
 LONG_SEARCH = 30_000  # evaluations, above which a look into the surrogate pays less
 SMALLEST_ARCHIVE, LARGEST_ARCHIVE = 0.5, 2.0  # populations
@@ -43,16 +40,10 @@ def _archive(config: DEConfig, dimension: int) -> float:
     return min(max(dimension / 10.0, SMALLEST_ARCHIVE), LARGEST_ARCHIVE)
 
 
-def _interaction_tests(config: DEConfig, dimension: int) -> int:
-    many = dimension > MANY_COORDINATES and config.budget <= TESTED_UP_TO * dimension
-    return TESTS if many and config.population_size >= 8 * TESTS else 0
-
-
 RULES: dict[str, Callable[[DEConfig, int], Any]] = {
     "population_size": _population,
     "n_candidates": _candidates,
     "archive": _archive,
-    "interaction_tests": _interaction_tests,
     "restart_tolerance": lambda config, dimension: 0.0,
 }
 """What may stand in ``by_budget``; each gets the settings, with what stands before it here, and the dimension."""
@@ -65,9 +56,3 @@ def follow_budget(config: DEConfig, dimension: int) -> DEConfig:
         if name in names:
             config = replace(config, **{name: rule(config, dimension)})
     return replace(config, by_budget="") if names else config
-
-
-def without_hand_over(config: DEConfig) -> DEConfig:
-    """The settings where CMA-ES cannot take over: nothing is tested."""
-    kept = [name for name in config.by_budget.split() if name != "interaction_tests"]
-    return replace(config, by_budget=" ".join(kept))

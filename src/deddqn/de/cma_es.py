@@ -109,6 +109,16 @@ def sample_population(de_state):
             point[d] = value if math.isfinite(value) else de_state.lower[d]
             step[d] = (point[d] - mean[d]) / model[Model.SIGMA]
         de_state.fitness[i] = math.inf
+        de_state.order[i] = i
+    counters[Counter.BEST] = 0
+
+
+@kernel
+def sample_again(de_state):
+    """Draw the population anew, with as many samples as there is room for; of the last one nothing is learned."""
+    if de_state.model[Model.LAMBDA] > len(de_state.model_points):
+        begin_distribution(de_state)
+    sample_population(de_state)
 
 
 @kernel

@@ -15,7 +15,7 @@ CROSSOVERS = ("binomial", "exponential")
 SMALLEST_POPULATION = 6  # a parent and five donors
 LARGEST_ARCHIVE = 100.0  # populations
 MOST_TRIALS = 16
-BY_BUDGET = ("population_size", "n_candidates", "archive", "restart_tolerance", "interaction_tests")
+BY_BUDGET = ("population_size", "n_candidates", "archive", "restart_tolerance")
 """Settings that may follow the budget."""
 
 
@@ -45,8 +45,6 @@ class DEConfig:
         populations; then a restart is made only if as much is left before it as the population has lived. 0: there is
         no return.
     de_share : share of the budget that DE has, and plans with; CMA-ES with restarts (`deddqn.de.cma_es`) has the rest.
-    interaction_tests : pairs of coordinates that the initial population tests (`deddqn.de.interaction`): where all
-        interact, CMA-ES has the whole budget.
     by_budget : names of settings, separated by spaces, that follow budget and dimension (`deddqn.de.budget_rules`).
     n_candidates : candidates per trial, from 1 to 16; policies that pre-screen evaluate one of them.
     crossover_kind : "binomial", or "exponential": the mutant gives a run of neighbouring coordinates.
@@ -74,7 +72,6 @@ class DEConfig:
     first_population: int | None = None
     noise_handling: bool = False
     de_share: float = 1.0
-    interaction_tests: int = 0
     by_budget: str = ""
 
     def __post_init__(self) -> None:
@@ -94,12 +91,6 @@ class DEConfig:
             raise ValueError(f"n_candidates must be at most {MOST_TRIALS}, got {self.n_candidates}")
         if self.crossover_kind not in CROSSOVERS:
             raise choice_error("crossover_kind", self.crossover_kind, CROSSOVERS)
-        check_whole_number("interaction_tests", self.interaction_tests, 0)
-        if 4 * self.interaction_tests > self.population_size:
-            raise ValueError(
-                f"interaction_tests must be at most a quarter of population_size ({self.population_size}), "
-                f"got {self.interaction_tests}"
-            )
         for name in self.by_budget.split():
             if name not in BY_BUDGET:
                 raise choice_error("by_budget", name, BY_BUDGET)
@@ -134,11 +125,6 @@ class DEConfig:
             raise ValueError(f"restart_final_fraction must lie in [0, 1), got {self.restart_final_fraction}")
 
     @property
-    def hands_over(self) -> bool:
-        """Whether CMA-ES may take over."""
-        return self.de_share < 1.0 or self.interaction_tests > 0
-
-    @property
     def de_budget(self) -> int:
         """The evaluations that DE has, and plans with."""
         return math.floor(self.de_share * self.budget + 0.5)
@@ -151,7 +137,7 @@ class DEConfig:
 
 OWN_SETTINGS = (
     *("population_size", "final_population", "pbest", "archive", "restart_tolerance", "restart_final_fraction"),
-    *("repair", "n_candidates", "crossover_kind", "dither", "de_share", "interaction_tests", "by_budget"),
+    *("repair", "n_candidates", "crossover_kind", "dither", "de_share", "by_budget"),
 )
 """The settings that belong to a policy: they go into its file, and are the defaults of runs with it."""
 

@@ -9,7 +9,6 @@ from deddqn.de.anytime import slide_horizon
 from deddqn.de.cma_es import hand_over, learn_from_population
 from deddqn.de.constraint_handling import call_level
 from deddqn.de.discrete import points_left
-from deddqn.de.interaction import all_interact
 from deddqn.de.population_statistics import describe_parents
 from deddqn.de.selection import call_selection
 from deddqn.de.state import Counter, End, Outcome, Scalar
@@ -128,6 +127,13 @@ def begin_generation(de_state):
         hand_over(de_state)
     elif counters[Counter.SAMPLING]:
         learn_from_population(de_state)
+    reset_generation(de_state)
+
+
+@kernel
+def reset_generation(de_state):
+    """Nothing of the generation that begins is proposed, told or recorded."""
+    counters = de_state.counters
     slide_horizon(counters)
     left = counters[Counter.BUDGET] - counters[Counter.EVALUATIONS]
     if de_state.visited.size and counters[Counter.INITIALISED]:
@@ -164,9 +170,6 @@ def finish_generation(de_state, select, update_level):
     else:
         counters[Counter.INITIALISED] = 1
         counters[Counter.RENUMBERED] = 0
-        if counters[Counter.INTERACTION_TESTS] > 0 and all_interact(de_state):
-            counters[Counter.BUDGET] = counters[Counter.EVALUATIONS]
-        counters[Counter.INTERACTION_TESTS] = 0
     if update_level:
         call_level(update_level, (address_of_record(de_state),))
     begin_generation(de_state)

@@ -94,7 +94,6 @@ class Counter(IntEnum):
     NOISE_HANDLING = 47
     WHOLE_BUDGET = 48  # BUDGET, or more where DE has a share of it
     SAMPLING = 49  # CMA-ES has taken over: populations are its samples
-    INTERACTION_TESTS = 50  # rectangles among the initial population; 0 when they were looked at
 
 
 class Scalar(IntEnum):
@@ -212,7 +211,6 @@ COUNTERS = slots(
     NOISE_HANDLING=AS_BEGUN,
     WHOLE_BUDGET=AS_BEGUN,
     SAMPLING=FLAG,
-    INTERACTION_TESTS=COUNT,
 )
 SCALARS = slots(
     Scalar,
@@ -331,13 +329,13 @@ def de_state_sizes(
     `constraints` is the number of constraint values. `points` is None where no coordinate is discrete, else the number
     of points, inf where one is continuous. `trial_rows` are NP unless given.
     """
-    size, hands_over = config.population_size, config.hands_over
+    size, hands_over = config.population_size, config.de_share < 1.0
     most_samples = largest_lambda(dimension, config.budget) if hands_over else 0
     shrinks = config.final_population not in (None, size)
     adapts = any(entry.adapts for entry in portfolio)
     uses = {entry.strategy for entry in portfolio}
     archived = int(archive_room(config.archive, size)) if uses & ARCHIVE_DONORS.keys() else 0
-    rows = size if trial_rows is None else trial_rows
+    rows = max(size if trial_rows is None else trial_rows, most_samples)
     return {
         "NP": max(size, most_samples),
         "D": dimension,

@@ -14,9 +14,10 @@ from dataclasses import replace
 import numpy as np
 
 from deddqn._jit import fill, kernel, linked
+from deddqn.de.cma_es import sample_again
 from deddqn.de.config import DEConfig
 from deddqn.de.discrete import points_left
-from deddqn.de.generation import begin_generation
+from deddqn.de.generation import begin_generation, reset_generation
 from deddqn.de.initialization import draw_individuals
 from deddqn.de.population_reduction import scheduled_size
 from deddqn.de.restart import enlarge_population
@@ -43,6 +44,8 @@ def extend_run(run: Run, config: DEConfig) -> None:
         raise ValueError("updating must not be 'asynchronous' in a search that is extended")
     if not run.between_generations:
         raise ValueError("a run can be extended between two generations only")
+    if run.de_state.counters[Counter.SAMPLING] and config.de_share == 1.0:
+        raise ValueError("de_share must stay below 1 in a search that CMA-ES has taken over, got 1")
     old = view_run(run.arena)
     run.move(replace(run.spec, config=config))
     copy_memory(old, view_run(run.arena))
@@ -82,9 +85,9 @@ def replan(run):
     if counters[Counter.SAMPLING]:
         counters[Counter.BUDGET] = counters[Counter.HORIZON] = counters[Counter.WHOLE_BUDGET]
         counters[Counter.ENDED] = End.NOT_YET
-        begin_generation(de_state)
+        sample_again(de_state)
+        reset_generation(de_state)
         return
-    counters[Counter.INTERACTION_TESTS] = 0  # its rectangles are no longer the last individuals
     known, size = counters[Counter.POPULATION], scheduled_size(de_state)
     counters[Counter.ENDED] = End.NOT_YET
     if de_state.visited.size:

@@ -11,7 +11,6 @@ from deddqn.de.constraint_handling import call_assess
 from deddqn.de.discrete import enter_population
 from deddqn.de.generation import begin_generation, finish_generation, generation_is_over, record_parent, record_trial
 from deddqn.de.initialization import draw_donors, draw_population
-from deddqn.de.interaction import draw_rectangles
 from deddqn.de.prescreening import call_make_candidates, take_candidate
 from deddqn.de.state import Counter, Outcome
 from deddqn.de.trial import propose
@@ -37,12 +36,9 @@ def start(run, draw):
     core, de_state, _ = open_run(run)
     if draw:
         draw_population(de_state)
-        draw_rectangles(de_state)
     elif de_state.visited.size:
         enter_population(de_state, 0)
     links, counters = core.links, de_state.counters
-    if not draw:
-        counters[Counter.INTERACTION_TESTS] = 0
     if links[Link.RESET]:
         setup = linked(links, Link.SETUP)
         call_reset(links[Link.RESET], (setup, core.memory, counters[Counter.N_OPS], counters[Counter.POPULATION]))

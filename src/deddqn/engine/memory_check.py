@@ -67,7 +67,10 @@ def _told(episode: Episode) -> bool:
 def _population(episode: Episode) -> bool:
     counters = episode.de_state.counters
     if counters[Counter.SAMPLING]:
-        return counters[Counter.INITIALISED] == 0 and counters[Counter.BUDGET] == counters[Counter.WHOLE_BUDGET]
+        samples, dimension = episode.de_state.model[Model.LAMBDA], episode.de_state.model_mean.size
+        fits = dimension > 0 and counters[Counter.POPULATION] == samples >= fewest_samples(dimension)
+        started = counters[Counter.INITIALISED] == 0 and counters[Counter.BUDGET] == counters[Counter.WHOLE_BUDGET]
+        return bool(fits and started)
     return bool(counters[Counter.FINAL_POPULATION] <= counters[Counter.POPULATION] <= counters[Counter.ALLOCATED])
 
 

@@ -64,6 +64,8 @@ class Run:
 
     def replace_first(self, point: np.ndarray) -> None:
         """Let `point` be the first individual of the initial population, before anything is evaluated."""
+        if self.de_state.counters[Counter.SAMPLING]:
+            raise ValueError("de_share must be above 0 with x0, which is an individual of DE, got 0")
         self.de_state.parents[0] = point
         enter_given_population(self.de_state.address)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from deddqn._jit import Record, address_of
 from deddqn._utils.validation import check_whole_number
-from deddqn.de.budget_rules import follow_budget, without_hand_over
+from deddqn.de.budget_rules import follow_budget
 from deddqn.de.config import REPAIRS, DEConfig
 from deddqn.de.constraint_handling import ASSESS_SIGNATURE, LEVEL_SIGNATURE, assess_point, update_level
 from deddqn.de.discrete_operator import discrete_operator
@@ -80,9 +80,7 @@ class RunSpec:
         for argument, kind in (("problem", Problem), ("portfolio", Portfolio), ("config", DEConfig)):
             if not isinstance(getattr(self, argument), kind):
                 raise ValueError(f"{argument} must be a {kind.__name__}, got {getattr(self, argument)!r}")
-        plain = not (self.asynchronous or self.problem.constraints or self.problem.integrality.any())
-        config = self.config if plain else without_hand_over(self.config)
-        object.__setattr__(self, "config", follow_budget(config, self.problem.dimension))
+        object.__setattr__(self, "config", follow_budget(self.config, self.problem.dimension))
         if isinstance(self.policy, CompiledPolicy):
             self.policy.check_portfolio(self.portfolio)
         elif not is_policy(self.policy):
@@ -104,7 +102,7 @@ class RunSpec:
             raise ValueError(f"reward {self.reward!r} needs a known optimum, but {self.problem.name!r} has none")
 
     def _check_hand_over(self) -> None:
-        if not self.config.hands_over:
+        if self.config.de_share == 1.0:
             return
         for rule, broken in (
             ("with updating 'asynchronous'", self.asynchronous),
@@ -113,8 +111,7 @@ class RunSpec:
             ("with a first_population", self.config.first_population is not None),
         ):
             if broken:
-                given = f"{self.config.de_share} and {self.config.interaction_tests}"
-                raise ValueError(f"de_share must be 1, and interaction_tests 0, {rule}, got {given}")
+                raise ValueError(f"de_share must be 1 {rule}, got {self.config.de_share}")
 
     @property
     def observed(self) -> bool:
@@ -287,7 +284,6 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     counters[Counter.NOISY] = problem.noisy
     counters[Counter.FIRST_POPULATION] = config.first_population or 0
     counters[Counter.NOISE_HANDLING] = config.noise_handling
-    counters[Counter.INTERACTION_TESTS] = config.interaction_tests
     counters[Counter.FINAL_POPULATION] = config.final_population or first
     counters[Counter.FINAL_EVALUATIONS] = math.floor(config.restart_final_fraction * budget + 0.5)
     if spec.sizes()[1]["archive"]:

@@ -85,7 +85,7 @@ def minimize(
     space : named parameters instead of bounds, a `Space`. `fun`, and functions of constraints, get a dictionary of
         Python values; `x0` is one, and `init` may be a list of them; the result has `params` beside x.
     policy : who chooses the operators: a name (see ``deddqn policies``), the path of a policy file, or an object with
-        the methods of `deddqn.policies.Policy`. By default ``softmax-cma``, whose settings follow `maxfun`; with
+        the methods of `deddqn.policies.Policy`. By default ``softmax-budget``, whose settings follow `maxfun`; with
         constraints, integers, a tolerance, `maxtime` alone or asynchronous values ``softmax-x``.
     portfolio : the operators to choose from: strategy names, (strategy, F, CR), or (strategy, F, CR, adapts); or
         "paper" or "extended". The policy's own by default.

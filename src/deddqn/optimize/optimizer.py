@@ -118,7 +118,6 @@ class Optimizer:
             repair=repair,
             updating=updating,
             noisy=noisy,
-            planned=planned,
         )
         size, root = config.first_population or config.population_size, root_seed(rng, seed)
         spec = RunSpec(problem=problem, policy=chosen, portfolio=operators, config=config, seed=root)

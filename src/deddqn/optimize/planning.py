@@ -95,7 +95,6 @@ class Plan:
             restart_tolerance=min(self.tolerance, TOLERANCE),
             restart_final_fraction=0.0,
             de_share=1.0,
-            interaction_tests=0,
         )
 
 

@@ -37,13 +37,11 @@ def plan_search(
     final_population: Any,
     updating: str,
     noisy: bool,
-    planned: bool,
     **others: Any,
 ) -> tuple[Plan, DEConfig]:
     """The plan of a new search, and its settings; `given_size` is that of an initial population that was given.
 
-    `planned` says whether CMA-ES may take over. Where a schedule over the budget was given, there is one, though the
-    end may not be known.
+    Where a schedule over the budget was given, there is one, though the end may not be known.
     """
     if maxfun is None and updating == "asynchronous":
         maxfun = MOST_UNPLANNED  # pending points cannot follow a plan that changes
@@ -59,12 +57,10 @@ def plan_search(
     given = search_settings(limits, final_population=final_population, **others)
     if not follows:
         given["population_size"] = size
-    if not planned:
-        given.setdefault("de_share", 1.0)
-    if "de_share" in given:
-        given["interaction_tests"] = 0  # whoever says when CMA-ES takes over has decided
     by_rule = config_for(own, **given, budget=evaluations, updating=updating)
     config = follow_budget(by_rule, dimension)
+    if config.de_share == 0.0 and given_size is not None:
+        raise ValueError("de_share must be above 0 where init is a population, got 0")
     if evaluations < config.population_size and not noisy:
         raise ValueError(f"maxfun must be at least the population size {config.population_size}, got {maxfun}")
     largest = size if sized else config_for(own).population_size

@@ -35,8 +35,8 @@ def policy_names() -> list[str]:
     return [*_FACTORIES, *ADAPTIVE, *_shipped()]
 
 
-_BEST_FIRST = ("softmax-cma", "softmax-x", "softmax", "ddqn")
-_NEEDS_PLAN = ("softmax-cma",)  # its settings follow a budget that is known, and were chosen for bounds alone
+_BEST_FIRST = ("softmax-budget", "softmax-x", "softmax", "ddqn")
+_NEEDS_PLAN = ("softmax-budget",)  # its settings follow a budget that is known, and were chosen for bounds alone
 
 
 def best_policy(planned: bool = True) -> str:
