@@ -109,8 +109,7 @@ def minimize(
         restart replaced. Then a restart is made only if as much is left before the reserve as the population has lived.
     n_candidates : candidates per trial, of which a surrogate model pre-screens the one to evaluate; for policies that
         pre-screen (the softmax ones). The policy's own number by default, three times that when asynchronous, else 1.
-    de_share : share of `maxfun` that DE has, and plans with; CMA-ES with restarts searches with the rest. 1 by default;
-        but with many coordinates that all interact CMA-ES searches alone (`deddqn.de.interaction`).
+    de_share : share of `maxfun` that DE has, and plans with; CMA-ES with restarts searches with the rest. 1 by default.
     integrality : as in scipy: True (or 1) where a coordinate is an integer, for all or for each; `fun` gets floats that
         hold integers. 2 is for numbers of categories, without an order. Where no coordinate is continuous no point is
         evaluated twice, and the search ends when all have been.
