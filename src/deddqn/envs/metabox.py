@@ -61,5 +61,7 @@ class MetaBoxOptimizer(Basic_Optimizer):  # type: ignore[misc]
         best = np.minimum.accumulate(np.nan_to_num(costs, nan=np.inf))
         stops = np.arange(self.config.n_logpoint + 1) * int(self.config.log_interval)
         stops[0], stops[-1] = found.history["nfev"][0], len(best)
-        curve = best[np.minimum(stops, len(best)) - 1].tolist()
+        curve = best[
+            np.clip(stops, stops[0], len(best)) - 1
+        ].tolist()  # a log interval may be shorter than the population
         return {"cost": curve, "fes": len(best)} | ({"metadata": metadata} if full else {})
