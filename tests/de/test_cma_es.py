@@ -282,6 +282,16 @@ def test_memory_that_no_run_has_is_refused() -> None:
             check_arena(run.spec, broken.arena)
 
 
+def test_a_run_of_de_alone_cannot_be_made_to_hand_over() -> None:
+    """Memory with a smaller budget than the settings have would lead to CMA-ES, for which there is no room."""
+    run = run_of(rastrigin, 3, budget=900, population_size=20)
+    run.advance(100)
+    check_arena(run.spec, run.arena)
+    run.de_state.counters[[Counter.BUDGET, Counter.HORIZON]] = 200
+    with pytest.raises(ValueError, match="population has a size that DE may have"):
+        check_arena(run.spec, run.arena)
+
+
 def test_an_extension_goes_on_with_cma_es() -> None:
     run = run_of(rastrigin, 3, budget=600, de_share=0.5, population_size=20)
     run.advance(600)

@@ -3,11 +3,13 @@
 ========================  ============================================================================================
 setting                   rule, with B evaluations and D coordinates
 ========================  ============================================================================================
-``population_size``       the square root of B times min(1, D / 8); at least the final population, at most 1000
+``population_size``       the square root of B min(1, D / 8); at least the final population, at most 1000
 ``n_candidates``          3 up to 30,000 evaluations, 2 above
 ``archive``               D / 10 populations, between one half and two
 ``restart_tolerance``     0: no restarts
 ========================  ============================================================================================
+
+A search whose end is not known has no B: there the policy's constants hold, restarts among them.
 
 Chosen on made problems (``made:``), judged on functions left out (``made-held-out:``): see docs/results/world.md.
 """

@@ -71,6 +71,8 @@ def _population(episode: Episode) -> bool:
         fits = dimension > 0 and counters[Counter.POPULATION] == samples >= fewest_samples(dimension)
         started = counters[Counter.INITIALISED] == 0 and counters[Counter.BUDGET] == counters[Counter.WHOLE_BUDGET]
         return bool(fits and started)
+    if counters[Counter.BUDGET] < counters[Counter.WHOLE_BUDGET] and episode.de_state.recent.size == 0:
+        return False  # nobody could take over
     return bool(counters[Counter.FINAL_POPULATION] <= counters[Counter.POPULATION] <= counters[Counter.ALLOCATED])
 
 
@@ -165,7 +167,7 @@ def _visited(episode: Episode) -> bool:
 _ADAPT_F = [code for code, name in enumerate(ADAPTS) if "F" in name.split("+")]
 
 RULES: dict[str, Callable[[Episode], bool]] = {
-    "the population has a size that DE may have, or is one of CMA-ES, which decides nothing": _population,
+    "the population has a size that DE may have, and the whole budget, unless CMA-ES may take over": _population,
     "TOLD values are marked in told": _told,
     "in sequential mode points are told one by one": _in_turn,
     "what is told was proposed; a new population has no trials": _proposed,

@@ -1,0 +1,25 @@
+"""The mean ranks that the page of the test set states for the default are those of the means that it prints."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tools.docs.test_set_ranks import BEFORE, DEFAULT, METHODS, PAGE, PROBLEMS, mean_ranks, printed_means
+
+
+def test_the_page_states_what_its_means_give() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    means = printed_means(text)
+    assert len(means) == METHODS + 1 and all(len(row) == PROBLEMS for row in means.values())
+    instead = mean_ranks({name: row for name, row in means.items() if name != BEFORE})
+    beside = mean_ranks(means)
+    words = " ".join(text.split())
+    assert next(iter(instead)) == DEFAULT
+    assert f"mean rank of {instead[DEFAULT]:.2f} (IPOP-CMA-ES {instead['ipop-cmaes']:.2f})" in words
+    assert f"`{BEFORE}` is first ({beside[BEFORE]:.2f}) and `{DEFAULT}` second ({beside[DEFAULT]:.2f}" in words
+
+
+def test_equal_means_share_their_ranks() -> None:
+    ranks = mean_ranks({"a": [1.0, 2.0], "b": [1.0, 1.0], "c": [3.0, 3.0]})
+    assert list(ranks) == ["b", "a", "c"]
+    np.testing.assert_allclose(list(ranks.values()), [1.25, 1.75, 3.0])
