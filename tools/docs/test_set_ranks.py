@@ -1,7 +1,7 @@
 """The mean ranks on the test set with the default in the table: ``python -m tools.docs.test_set_ranks``.
 
-The means of the methods are those that docs/results/test-set.md prints: the default's in its first table, all others' in
-the second one.
+The means of the methods are those that docs/results/test-set.md prints: the default's in its first table, those of all
+others in the second one.
 """
 
 from __future__ import annotations
