@@ -13,7 +13,7 @@ from scipy.optimize import NonlinearConstraint
 from deddqn import Optimizer, minimize
 from deddqn.de import DEConfig
 from deddqn.de.cma_state import Model
-from deddqn.de.state import Counter, fewest_samples, largest_lambda
+from deddqn.de.state import Counter, Scalar, fewest_samples
 from deddqn.engine.extension import extend_run
 from deddqn.engine.memory_check import check_arena
 from deddqn.engine.run import Run
@@ -51,9 +51,22 @@ def slope(x):
     return x.sum()
 
 
+@njit
+def valleys(x):
+    """Deep and narrow ones, far apart along every axis: DE exchanges coordinates, and CMA-ES ends in one of them."""
+    total = 0.0
+    for value in x:
+        total += 0.01 * abs(value) + 10.0 * math.sin(math.pi * value) ** 2
+    return total
+
+
+SHRINKS: dict[str, Any] = {"population_size": 40, "final_population": 7}
+
+
 def run_of(function: Any, dimension: int, *, policy: str = "random", seed: int = 0, **config: Any) -> Run:
-    problem = Problem.from_function(function, [(-5.0, 5.0)] * dimension)
-    return Run(RunSpec(problem=problem, policy=load_policy(policy), config=DEConfig(**config), seed=seed))
+    problem, loaded = Problem.from_function(function, [(-5.0, 5.0)] * dimension), load_policy(policy)
+    operators = {} if loaded.portfolio is None else {"portfolio": loaded.portfolio}
+    return Run(RunSpec(problem=problem, policy=loaded, config=DEConfig(**config), seed=seed, **operators))
 
 
 class Plain:
@@ -109,7 +122,7 @@ class Plain:
 @pytest.mark.parametrize(("function", "dimension"), [(ellipsoid, 5), (rastrigin, 2), (slope, 12), (rastrigin, 40)])
 def test_every_update_is_that_of_the_tutorial(function: Any, dimension: int) -> None:
     """Until the first restart; points that left the box count as what they became."""
-    run = run_of(function, dimension, budget=3000, de_share=0.0)
+    run = run_of(function, dimension, budget=3000, cma_share=1.0)
     compared = 0
     while not run.ended and run.de_state.counters[Counter.RESTARTS] == 0 and compared < 60:
         plain = Plain(run)
@@ -132,7 +145,7 @@ def test_every_update_is_that_of_the_tutorial(function: Any, dimension: int) -> 
 
 def test_samples_stay_in_the_box_and_have_the_distribution() -> None:
     """In whitened coordinates they are standard normal, where none had to be mirrored."""
-    run = run_of(ellipsoid, 3, budget=20_000, de_share=0.0)
+    run = run_of(ellipsoid, 3, budget=20_000, cma_share=1.0)
     lengths = []
     while run.de_state.counters[Counter.RESTARTS] == 0 and not run.ended:
         de_state, count = run.de_state, int(run.de_state.model[Model.LAMBDA])
@@ -147,63 +160,65 @@ def test_samples_stay_in_the_box_and_have_the_distribution() -> None:
 
 
 def test_an_ill_conditioned_ellipsoid() -> None:
-    found = run_of(ellipsoid, 20, budget=20_000, de_share=0.0, target_value=1e-8)
+    found = run_of(ellipsoid, 20, budget=20_000, cma_share=1.0, target_value=1e-8)
     found.advance(20_000)
     assert found.best_value <= 1e-8 and found.evaluations < 15_000
 
 
-def test_restarts_double_or_stay_small() -> None:
-    """The growing kind doubles its samples every time; the other kind has at most half of the last growing one."""
-    run = run_of(rastrigin, 4, budget=60_000, de_share=0.0)
-    model, kinds, seen = run.de_state.model, [], 0
+def test_samples_fall_to_the_fewest() -> None:
+    """From a thousandth of the evaluations, linearly, whatever restarts there are."""
+    run = run_of(rastrigin, 4, budget=60_000, cma_share=1.0)
     while not run.ended:
-        if model[Model.BEGUN] > seen:
-            seen = int(model[Model.BEGUN])
-            kinds.append((bool(model[Model.IS_GROWING]), int(model[Model.LAMBDA])))
-        run.advance(run.evaluations + int(model[Model.LAMBDA]))
-    growing = [samples for is_growing, samples in kinds if is_growing]
-    small = [samples for is_growing, samples in kinds if not is_growing]
-    first, most = int(fewest_samples(4)), largest_lambda(4, 60_000)
-    assert len(growing) >= 3 and small
-    assert growing == [min(first * 2**k, most) for k in range(len(growing))]
-    largest = 0
-    for is_growing, samples in kinds:
-        largest = samples if is_growing else largest
-        assert is_growing or first <= samples <= max(first, largest // 2)
-    assert run.evaluations == 60_000
+        spent, samples = run.evaluations / 60_000, run.de_state.model[Model.LAMBDA]
+        assert samples == math.floor(60 + (int(fewest_samples(4)) - 60) * spent + 0.5)
+        run.advance(run.evaluations + int(samples))
+    assert run.evaluations == 60_000 and run.de_state.counters[Counter.RESTARTS] > 3
 
 
 # -- the hand-over
 
 
-def test_de_plans_with_its_share_and_hands_over_when_it_is_used_up() -> None:
-    """Up to there it is the run with that budget, bit for bit; the best point is never lost."""
-    config = {"population_size": 20, "final_population": 7, "restart_tolerance": 0.0}
-    whole = run_of(rastrigin, 5, policy="softmax", budget=4000, de_share=0.5, **config)
-    alone = run_of(rastrigin, 5, policy="softmax", budget=2000, **config)
-    whole.advance(2000)
-    alone.advance(2000)
-    assert alone.ended and not whole.ended
-    assert whole.best_value == alone.best_value
-    assert whole.de_state.counters[Counter.SAMPLING] == 1
-    np.testing.assert_array_equal(whole.de_state.applications, alone.de_state.applications)
-    whole.advance(4000)
-    assert whole.evaluations == 4000 and whole.ended and whole.best_value <= alone.best_value
+def test_de_plans_without_the_share_until_cma_es_is_tried() -> None:
+    """Up to there it is the run with a smaller budget, bit for bit."""
+    config = {"population_size": 20, "final_population": 7}
+    whole = run_of(rastrigin, 5, policy="softmax", budget=4000, cma_share=0.25, **config)
+    alone = run_of(rastrigin, 5, policy="softmax", budget=3000, **config)
+    while not whole.de_state.counters[Counter.SAMPLING]:
+        assert whole.best_value == alone.best_value and not whole.ended
+        np.testing.assert_array_equal(whole.de_state.applications, alone.de_state.applications)
+        for run in (whole, alone):
+            run.advance(run.evaluations + 1)
+    assert 2000 <= whole.evaluations < 2020
 
 
-def test_a_population_in_one_place_hands_over_at_once() -> None:
-    config = {"population_size": 20, "restart_tolerance": 1e-9, "budget": 20_000, "target_error": 0.0}
-    run = run_of(rastrigin, 2, policy="softmax", de_share=0.99, **config)
-    while not run.de_state.counters[Counter.SAMPLING] and not run.ended:
-        run.advance(run.evaluations + 20)
-    assert run.evaluations < 0.9 * 20_000
-    run.advance(20_000)
-    assert run.evaluations == 20_000
+@pytest.mark.parametrize(("function", "ahead"), [(ellipsoid, True), (valleys, False)])
+def test_who_is_ahead_has_the_last_part(function: Any, ahead: bool) -> None:
+    run = run_of(function, 8, policy="softmax-x", budget=8000, cma_share=0.25, restart_tolerance=0.0, **SHRINKS)
+    counters, searchers = run.de_state.counters, []
+    while not run.ended:
+        searchers.append(bool(counters[Counter.SAMPLING]))
+        if not searchers[-1] and not counters[Counter.TRIED]:
+            generation, lowest = run.population.copy(), run.best_value
+        if searchers[-1]:
+            size = int(counters[Counter.BEST_POPULATION_SIZE])
+            kept, values = run.de_state.best_population[:size].copy(), run.de_state.best_population_fitness[:size].copy()
+            assert np.mean([(generation == point).all(axis=1).any() for point in kept]) > 0.5  # few are one younger
+            assert values.min() == run.de_state.scalars[Scalar.TO_BEAT] <= lowest
+        if not searchers[-1] and searchers[-2:-1] == [True]:  # the best of DE's last population are back
+            assert 6000 <= run.evaluations < 6000 + 2 * int(fewest_samples(8))
+            best = np.sort(values)[: len(run.fitness)]
+            size = SHRINKS["population_size"] - 33 * run.evaluations / 8000
+            assert len(run.fitness) == math.floor(size + 0.5) < len(values)
+            np.testing.assert_array_equal(np.sort(run.fitness), best)
+            assert all((kept == point).all(axis=1).any() for point in run.population)
+        run.advance(run.evaluations + int(counters[Counter.GENERATION_SIZE]))
+    assert searchers[-1] == ahead and searchers.count(True) > 3 and not searchers[0]
+    assert run.evaluations == 8000 or run.best_value <= 1e-8
 
 
 @pytest.mark.parametrize("updating", ["sequential", "deferred"])
 def test_asking_and_telling_is_the_same_search(updating: str) -> None:
-    config = {"population_size": 15, "budget": 1500, "de_share": 0.4, "updating": updating}
+    config = {"population_size": 15, "budget": 1500, "cma_share": 0.3, "updating": updating}
     inside, outside = run_of(rastrigin, 3, seed=3, **config), run_of(rastrigin, 3, seed=3, **config)
     inside.advance(1500)
     while not outside.ended:
@@ -214,25 +229,33 @@ def test_asking_and_telling_is_the_same_search(updating: str) -> None:
     assert outside.best_value == inside.best_value
 
 
-def test_python_policies_hand_over_too() -> None:
+def test_python_policies_hand_over_and_get_their_individuals_back() -> None:
     class First:
         name, needs_features, portfolio = "first", True, None
 
         def reset(self, n_ops: int, n_pop: int, rng: np.random.Generator) -> None:
-            self.decided = 0
+            self.known, self.renumbered, self.asked = n_pop, 0, []
 
         def choose(self, features: np.ndarray, i: int) -> int:
-            self.decided += 1
+            assert i < self.known
+            self.asked.append(run.evaluations)
             return 0
 
         def learn(self, *_: Any) -> None: ...
 
         def end_generation(self) -> None: ...
 
-    problem, policy = Problem.from_function(rastrigin, [(-5.0, 5.0)] * 3), First()
-    run = Run(RunSpec(problem=problem, policy=policy, config=DEConfig(population_size=10, budget=400, de_share=0.5)))
-    run.advance(400)
-    assert run.evaluations == 400 and policy.decided == 190
+        def renumber(self, origin: np.ndarray) -> None:
+            assert origin.max() < self.known and np.all(np.diff(origin) > 0)
+            self.known, self.renumbered = origin.size, self.renumbered + 1
+
+    problem, policy = Problem.from_function(valleys, [(-5.0, 5.0)] * 3), First()
+    config = DEConfig(budget=2000, cma_share=0.25, **SHRINKS)
+    run = Run(RunSpec(problem=problem, policy=policy, config=config))
+    run.advance(2000)
+    asked = np.array(policy.asked)
+    assert run.evaluations == 2000 and policy.renumbered > 10
+    assert not np.any((asked >= 1040) & (asked < 1500)) and np.any(asked < 1000) and np.any(asked > 1600)
 
 
 def test_a_saved_search_goes_on_within_cma_es(tmp_path: Any) -> None:
@@ -241,7 +264,7 @@ def test_a_saved_search_goes_on_within_cma_es(tmp_path: Any) -> None:
             points = search.ask()
             search.tell(points, [rastrigin(point) for point in points])
 
-    settings: dict[str, Any] = {"maxfun": 900, "de_share": 0.3, "rng": 5, "population_size": 20}
+    settings: dict[str, Any] = {"maxfun": 900, "cma_share": 0.3, "rng": 5, "population_size": 20}
     straight, stopped = (Optimizer([(-5, 5)] * 3, **settings) for _ in range(2))
     ask_and_tell(straight, 900)
     ask_and_tell(stopped, 500)
@@ -255,30 +278,39 @@ def test_a_saved_search_goes_on_within_cma_es(tmp_path: Any) -> None:
 def test_a_generation_told_in_any_order(population_size: int) -> None:
     """Also where it has more points than DE has individuals."""
     search = Optimizer(
-        [(-5, 5)] * 2, maxfun=4000, de_share=0.05, population_size=population_size, rng=1, updating="deferred"
+        [(-5, 5)] * 6, maxfun=40_000, cma_share=0.45, population_size=population_size, rng=1, updating="deferred"
     )
     while not search.stop():
         points = search.ask()[::-1]
         for point in points:
             search.tell([point], [100.0 + rastrigin(point)])
-    assert search.result.fun == 100.0 + rastrigin(search.result.x) and search.result.nfev == 4000
+    assert search.result.fun == 100.0 + rastrigin(search.result.x) and search.result.nfev == 40_000
 
 
-def test_every_generation_can_be_loaded() -> None:
-    run = run_of(rastrigin, 3, budget=1500, de_share=0.05, population_size=20)
+@pytest.mark.parametrize("share", [0.2, 1.0])
+def test_every_generation_can_be_loaded(share: float) -> None:
+    """Before, while and after CMA-ES is tried."""
+    run = run_of(valleys, 3, policy="softmax", budget=1500, cma_share=share, **SHRINKS)
     while not run.ended:
         check_arena(run.spec, run.arena)
         run.advance(run.evaluations + 1)
+    assert run.de_state.counters[Counter.SAMPLING] == (share == 1.0)
 
 
-def test_memory_that_no_run_has_is_refused() -> None:
-    run = run_of(rastrigin, 3, budget=900, de_share=0.3, population_size=20)
-    run.advance(500)
+@pytest.mark.parametrize("evaluations", [100, 700, 1400])
+def test_memory_that_no_run_has_is_refused(evaluations: int) -> None:
+    """Before, while and after CMA-ES is tried; what compiled code would read is not there, or not of that size."""
+    run = run_of(valleys, 3, budget=1500, cma_share=0.3, **SHRINKS)
+    run.advance(evaluations)
     check_arena(run.spec, run.arena)
-    for counter, value in ((Counter.INITIALISED, 1), (Counter.SAMPLING, 0)):
+    counters = run.de_state.counters
+    assert counters[Counter.SAMPLING] == (evaluations == 700) and counters[Counter.TRIED] == (evaluations > 100)
+    wrong = {Counter.TRIED: int(evaluations == 100), Counter.BUDGET: 1200}
+    wrong |= {Counter.BEST_POPULATION_SIZE: 0} if evaluations == 700 else {Counter.SAMPLING: 1}
+    for counter, value in wrong.items():
         broken = Run.resume(run.spec, run.arena)
         broken.de_state.counters[counter] = value
-        with pytest.raises(ValueError, match="population has a size that DE may have"):
+        with pytest.raises(ValueError, match="population has a size that DE may have|counters"):
             check_arena(run.spec, broken.arena)
 
 
@@ -287,42 +319,28 @@ def test_a_run_of_de_alone_cannot_be_made_to_hand_over() -> None:
     run = run_of(rastrigin, 3, budget=900, population_size=20)
     run.advance(100)
     check_arena(run.spec, run.arena)
-    run.de_state.counters[[Counter.BUDGET, Counter.HORIZON]] = 200
-    with pytest.raises(ValueError, match="population has a size that DE may have"):
-        check_arena(run.spec, run.arena)
+    for tampered in ({Counter.BUDGET: 200}, {Counter.HAND_OVER: 200}, {Counter.TRIED: 1}):
+        broken = Run.resume(run.spec, run.arena)
+        broken.de_state.counters[list(tampered)] = list(tampered.values())
+        with pytest.raises(ValueError, match="the memory of the search|counters"):
+            check_arena(run.spec, broken.arena)
 
 
-def test_an_extension_goes_on_with_cma_es() -> None:
-    run = run_of(rastrigin, 3, budget=600, de_share=0.5, population_size=20)
-    run.advance(600)
-    before = run.best_value
-    extend_run(run, DEConfig(budget=2000, de_share=0.5, population_size=20))
-    run.advance(2000)
-    assert run.evaluations == 2000 and run.best_value <= before and run.de_state.counters[Counter.SAMPLING]
-    with pytest.raises(ValueError, match="de_share must stay below 1"):
-        extend_run(run, DEConfig(budget=3000, population_size=20))
-
-
-def test_an_extension_keeps_the_distribution() -> None:
-    """With less room it begins with fewer samples."""
-    run = run_of(rastrigin, 3, budget=600, de_share=0.4, population_size=16, updating="deferred")
-    run.advance(401)
+@pytest.mark.parametrize("evaluations", [300, 900, 1490])
+def test_an_extension_keeps_who_searches(evaluations: int) -> None:
+    """Before, while and after CMA-ES is tried; the settings of the extension cannot take that back."""
+    run = run_of(valleys, 3, budget=1500, cma_share=0.25, **SHRINKS)
+    run.advance(evaluations)
     while not run.between_generations:
         run.advance(run.evaluations + 1)
-    sigma = run.de_state.model[Model.SIGMA]
-    extend_run(run, DEConfig(budget=800, de_share=0.4, population_size=16, updating="deferred"))
-    assert run.de_state.model[Model.SIGMA] == sigma and run.de_state.counters[Counter.RESTARTS] == 0
+    state = run.de_state.counters[[Counter.SAMPLING, Counter.TRIED, Counter.RESTARTS]].copy()
+    sigma, before = run.de_state.model[Model.SIGMA], run.best_value
+    extend_run(run, DEConfig(budget=4000, cma_share=0.0, **SHRINKS))
+    assert (run.de_state.counters[[Counter.SAMPLING, Counter.TRIED, Counter.RESTARTS]] == state).all()
+    assert run.de_state.model[Model.SIGMA] == sigma
     check_arena(run.spec, run.arena)
-    run.advance(800)
-    assert run.evaluations == 800
-    wide = run_of(nothing, 1, budget=50_000, de_share=0.001, population_size=7)
-    while wide.de_state.model[Model.LAMBDA] < 64:
-        wide.advance(wide.evaluations + 1)
-    while not wide.between_generations:
-        wide.advance(wide.evaluations + 1)
-    extend_run(wide, DEConfig(budget=wide.evaluations + 300, de_share=0.001, population_size=7))
-    wide.advance(10**6)
-    assert wide.ended and wide.de_state.model[Model.LAMBDA] <= len(wide.de_state.model_points) < 64
+    run.advance(4000)
+    assert run.evaluations == 4000 and run.best_value <= before
 
 
 @pytest.mark.parametrize(
@@ -331,32 +349,33 @@ def test_an_extension_keeps_the_distribution() -> None:
         ({"constraints": NonlinearConstraint(lambda x: x[0], 0.0, np.inf)}, "with constraints"),
         ({"integrality": True}, "with integer coordinates"),
         ({"updating": "asynchronous"}, "with updating 'asynchronous'"),
+        ({"restart_tolerance": 0.01}, "with restarts"),
     ],
 )
 def test_where_it_cannot_take_over(settings: dict[str, Any], rule: str) -> None:
     with pytest.raises(ValueError, match=rule):
-        minimize(lambda x: float(np.sum(x**2)), [(-5, 5)] * 2, maxfun=500, de_share=0.5, **settings)
+        minimize(lambda x: float(np.sum(x**2)), [(-5, 5)] * 2, maxfun=500, cma_share=0.3, **settings)
 
 
 def test_points_that_are_given_need_de() -> None:
     for given in ({"x0": [1.0, 1.0]}, {"init": np.zeros((10, 2))}):
-        with pytest.raises(ValueError, match="de_share must be above 0"):
-            minimize(lambda x: 0.0, [(-5, 5)] * 2, maxfun=100, de_share=0.0, **given)
+        with pytest.raises(ValueError, match="cma_share must be below 1"):
+            minimize(lambda x: 0.0, [(-5, 5)] * 2, maxfun=100, cma_share=1.0, **given)
 
 
 def test_a_wrong_share_is_refused() -> None:
-    for share in (-0.1, 1.5, math.nan):
-        with pytest.raises(ValueError, match="de_share must"):
-            minimize(lambda x: 0.0, [(0, 1)], maxfun=100, de_share=share)
+    for share in (-0.1, 0.5, 0.7, 1.5, math.nan):
+        with pytest.raises(ValueError, match="cma_share must"):
+            minimize(lambda x: 0.0, [(0, 1)], maxfun=100, cma_share=share)
 
 
 def test_values_that_are_not_finite_do_not_stop_it() -> None:
     def broken(x: np.ndarray) -> float:
         return math.nan if x[0] > 0.0 else float(np.sum((x + 2.0) ** 2))
 
-    found = minimize(broken, [(-5, 5)] * 3, maxfun=2000, de_share=0.2, rng=1)
+    found = minimize(broken, [(-5, 5)] * 3, maxfun=2000, cma_share=0.4, rng=1)
     assert found.nfev == 2000 and found.fun < 1e-6
-    nothing = minimize(lambda x: math.inf, [(-5, 5)] * 3, maxfun=600, de_share=0.2, rng=1)
+    nothing = minimize(lambda x: math.inf, [(-5, 5)] * 3, maxfun=600, cma_share=0.4, rng=1)
     assert nothing.nfev == 600 and not nothing.success
 
 
@@ -364,11 +383,6 @@ def test_uneven_and_fixed_widths() -> None:
     """Coordinates are measured in widths of the box; one that cannot move does no harm."""
     scales = np.array([1e-6, 1.0, 1e6])
     found = minimize(
-        lambda x: float(np.sum((x / scales - 0.3) ** 2)), [(-s, s) for s in scales], maxfun=3000, de_share=0.1, rng=2
+        lambda x: float(np.sum((x / scales - 0.3) ** 2)), [(-s, s) for s in scales], maxfun=3000, cma_share=0.45, rng=2
     )
     assert found.fun < 1e-9
-
-
-def test_the_default_does_not_hand_over() -> None:
-    for maxfun in (1000, 100_000):
-        assert Optimizer([(-5, 5)] * 30, maxfun=maxfun)._run.spec.config.de_share == 1.0

@@ -108,9 +108,9 @@ def cases() -> Iterator[Case]:
 
 def _options() -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield "default", MATH, {}
-    yield "cma-es", MATH, {"policy": "softmax-budget", "de_share": 0.4, "maxfun": 700}
+    yield "cma-es", MATH, {"policy": "softmax-budget", "cma_share": 0.3, "maxfun": 700}
     long = {"function": jitted, "policy": "softmax-budget", "maxfun": 30_000, "history": False}
-    yield "cma-es/long", MATH, {**long, "de_share": 0.9}
+    yield "cma-es/long", MATH, {**long, "cma_share": 0.1}
     yield "default/long", MATH, {"function": jitted, "dimension": 10, "maxfun": 4000, "history": False}
     fixed = {"policy": "random", "population_size": 16}
     often = {"function": jitted, "dimension": 2, "maxfun": 2500}

@@ -245,7 +245,7 @@ def test_settings_of_a_policy_and_those_given():
         n_candidates=4,
         crossover_kind="exponential",
         dither=0.3,
-        de_share=0.5,
+        cma_share=0.25,
         by_budget="archive",
     ).own_settings()
     assert tuple(own) == OWN_SETTINGS

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import LinearConstraint
 
 from deddqn import Optimizer, load_policy, minimize
 from deddqn.optimize.arguments import SHORTEST_SEARCH, population_of
@@ -70,17 +71,51 @@ def test_maxfun_below_the_smallest_population_is_an_error():
 
 
 @pytest.mark.parametrize(
-    ("maxfun", "dimension", "expected"), [(100, 8, 10), (10_000, 10, 100), (10_000, 2, 50), (10**9, 10, 1000)]
+    ("maxfun", "dimension", "expected"),
+    [(100, 8, 10), (10_000, 10, 100), (10_000, 4, 71), (16_000, 2, 55), (10**9, 10, 1000)],
 )
 def test_the_default_begins_with_the_root_of_the_evaluations(maxfun, dimension, expected):
-    """Few coordinates need fewer."""
+    """Few coordinates need fewer; and where CMA-ES is tried, DE plans with three quarters of them."""
     assert len(Optimizer([(-1, 1)] * dimension, maxfun=maxfun, updating="deferred").ask()) == expected
 
 
 def test_settings_by_budget_give_way_to_those_given():
-    settings = Optimizer(BOX, maxfun=50_000, n_candidates=1, restart_tolerance=0.1, de_share=0.5)._run.spec.config
-    assert (settings.n_candidates, settings.restart_tolerance, settings.de_share) == (1, 0.1, 0.5)
-    assert settings.population_size == round(np.sqrt(0.5 * 50_000 * 4 / 8)) and settings.archive == 0.5
+    settings = Optimizer(BOX, maxfun=50_000, n_candidates=2, cma_share=0.4)._run.spec.config
+    assert (settings.n_candidates, settings.restart_tolerance, settings.cma_share) == (2, 0.0, 0.4)
+    assert settings.population_size == round(np.sqrt(0.6 * 50_000 * 4 / 8)) and settings.archive == 0.5
+
+
+@pytest.mark.parametrize(
+    ("maxfun", "dimension", "candidates", "share"),
+    [
+        (1000, 10, 3, 0.0),
+        (10_000, 10, 3, 0.0),
+        (10_001, 10, 1, 0.0),
+        (30_000, 10, 1, 0.0),
+        (30_001, 10, 1, 0.25),
+        (30_000, 40, 3, 0.0),
+        (30_001, 40, 2, 0.0),
+        (120_001, 40, 2, 0.25),
+    ],
+)
+def test_candidates_and_cma_es_by_budget(maxfun, dimension, candidates, share):
+    settings = Optimizer([(-5, 5)] * dimension, maxfun=maxfun)._run.spec.config
+    assert (settings.n_candidates, settings.cma_share) == (candidates, share)
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"restart_tolerance": 0.1},
+        {"updating": "asynchronous"},
+        {"integrality": True},
+        {"constraints": LinearConstraint(np.ones(4), 0.0, 1.0)},
+        {"tol": 0.01},
+    ],
+)
+def test_cma_es_is_not_tried_where_it_cannot_search(others):
+    for policy in (None, "softmax-budget"):
+        assert Optimizer(BOX, maxfun=50_000, policy=policy, **others)._run.spec.config.cma_share == 0.0
 
 
 def test_a_policy_says_which_settings_follow_the_budget():

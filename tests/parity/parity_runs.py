@@ -71,7 +71,7 @@ def specs() -> list[RunSpec]:
                         generations=4,
                     )
                 )
-    return runs + beyond_the_paper() + sampling() + foreseeing() + discrete() + constrained()
+    return runs + beyond_the_paper() + sampling() + foreseeing() + discrete() + constrained() + handed_over()
 
 
 def beyond_the_paper() -> list[RunSpec]:
@@ -204,6 +204,26 @@ def discrete() -> list[RunSpec]:
                 )
             )
     return made
+
+
+def handed_over() -> list[RunSpec]:
+    """CMA-ES alone; and tried, with and without going on."""
+    operators = Portfolio([("curr-to-pbest/1", 0.5, 0.5, "F+CR"), ("rand/1", 0.5, 0.9)])
+    weights = np.random.default_rng(3).normal(size=(3, N_INPUTS))
+    return [
+        RunSpec(
+            problem=problem(dimension, noisy=False),
+            policy=softmax_policy(weights[:2], prescreening_gate=weights[2], portfolio=operators),
+            portfolio=operators,
+            config=DEConfig(
+                population_size=12, budget=240, updating=updating, final_population=7, n_candidates=2, cma_share=share
+            ),
+            seed=7,
+        )
+        for updating in ("sequential", "deferred")
+        for dimension in (2, 5)
+        for share in (0.2, 0.4, 1.0)
+    ]
 
 
 def digest(arena: np.ndarray, spec: RunSpec) -> str:

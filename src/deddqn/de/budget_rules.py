@@ -3,10 +3,12 @@
 ========================  ============================================================================================
 setting                   rule, with B evaluations and D coordinates
 ========================  ============================================================================================
-``population_size``       the square root of B min(1, D / 8); at least the final population, at most 1000
-``n_candidates``          3 up to 30,000 evaluations, 2 above
-``archive``               D / 10 populations, between one half and two
 ``restart_tolerance``     0: no restarts
+``cma_share``             0.25 above 3000 D evaluations, 0 below, and with restarts or asynchronous values
+``population_size``       the square root of B' min(1, D / 8), with B' = (1 - ``cma_share``) B; at least the final
+                          population, at most 1000
+``n_candidates``          3 up to 30,000 evaluations, 2 above; 1 above 10 D^3
+``archive``               D / 10 populations, between one half and two
 ========================  ============================================================================================
 
 A search whose end is not known has no B: there the policy's constants hold, restarts among them.
@@ -25,16 +27,25 @@ from deddqn.de.config import DEConfig
 
 LARGEST_POPULATION = 1000  # budgets above a million were not looked at
 FEW_COORDINATES = 8  # need fewer individuals
-LONG_SEARCH = 30_000  # evaluations, above which a look into the surrogate pays less
+LONG_SEARCH = 30_000  # evaluations, above which pre-screening pays less
+DENSE_SEARCH = 10  # evaluations per D^3, above which it does not pay: the population itself covers few coordinates
+TRIAL_SHARE, TRIAL_FROM = 0.25, 3000  # of CMA-ES, and evaluations per coordinate above which its trial costs little
 SMALLEST_ARCHIVE, LARGEST_ARCHIVE = 0.5, 2.0  # populations
 
 
+def _cma_share(config: DEConfig, dimension: int) -> float:
+    possible = config.restart_tolerance == 0.0 and config.updating != "asynchronous"
+    return TRIAL_SHARE if possible and config.budget > TRIAL_FROM * dimension else 0.0
+
+
 def _population(config: DEConfig, dimension: int) -> int:
-    root = math.sqrt(config.de_budget * min(1.0, dimension / FEW_COORDINATES))
+    root = math.sqrt(config.decision * min(1.0, dimension / FEW_COORDINATES))
     return max(min(math.floor(root + 0.5), LARGEST_POPULATION), config.final_population or DEConfig.population_size)
 
 
 def _candidates(config: DEConfig, dimension: int) -> int:
+    if config.budget > DENSE_SEARCH * dimension**3:
+        return 1
     return 3 if config.budget <= LONG_SEARCH else 2
 
 
@@ -43,10 +54,11 @@ def _archive(config: DEConfig, dimension: int) -> float:
 
 
 RULES: dict[str, Callable[[DEConfig, int], Any]] = {
+    "restart_tolerance": lambda config, dimension: 0.0,
+    "cma_share": _cma_share,
     "population_size": _population,
     "n_candidates": _candidates,
     "archive": _archive,
-    "restart_tolerance": lambda config, dimension: 0.0,
 }
 """What may stand in ``by_budget``; each gets the settings, with what stands before it here, and the dimension."""
 

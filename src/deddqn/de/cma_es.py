@@ -1,4 +1,4 @@
-"""CMA-ES with restarts: the second searcher of a run, which has the rest of the budget when DE has had its share.
+"""CMA-ES with restarts: the second searcher of a run, which is tried when DE has had a part of the budget.
 
 N. Hansen, "The CMA evolution strategy: a tutorial", arXiv:1604.00772, with its default constants and weights, negative
 ones for the worse half among them; C = U'U as in `deddqn.de.cma_sampling`, made anew when C has changed enough. Points
@@ -6,11 +6,12 @@ outside of the bounds are mirrored into them, and learned from as what they beca
 
 It begins in the middle of the box, whatever DE found, and later ones anywhere. A distribution that has converged, that
 finds nothing better, or that could not reach the best value so far with the rest of the budget at its present pace is
-replaced by a new one. By turns these have twice as many samples as the last such one, and a random smaller number with
-a smaller step: whichever of the two regimes has had fewer evaluations is next (N. Hansen, "Benchmarking a BI-population
-CMA-ES on the BBOB-2009 function testbed", GECCO 2009).
+replaced by a new one. As DE's population does, the number of samples falls linearly: from a thousandth of the
+evaluations that are left when CMA-ES begins to the tutorial's lambda. So long searches sample widely at first.
 
-A generation of samples is to the loop what a new population is: nobody decides anything while it is evaluated.
+A generation of samples is to the loop what a new population is: nobody decides anything while it is evaluated. The
+population of DE waits meanwhile. At the decision CMA-ES goes on if it has found something better than DE had; otherwise
+DE resumes, with as many of its best individuals as its schedule has by then.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import math
 
 import numpy as np
 
-from deddqn._jit import fill, kernel
+from deddqn._jit import copy, fill, kernel
 from deddqn.de.bounds import reflected
 from deddqn.de.cma_sampling import (
     SMALLEST_DEVIATION,
@@ -34,11 +35,11 @@ from deddqn.de.cma_sampling import (
 )
 from deddqn.de.cma_state import Model
 from deddqn.de.initialization import draw_point
-from deddqn.de.state import Counter, Scalar, fewest_samples
-from deddqn.rng import Stream, standard_normal, uniform
+from deddqn.de.population_reduction import shrink_population
+from deddqn.de.state import Counter, Scalar, fewest_samples, largest_lambda
+from deddqn.rng import Stream, standard_normal
 
 FIRST_STEP = 0.2  # sigma, in widths of the box
-SMALLEST_STEP = 0.01  # ... of a distribution with few samples, times the first
 SMALLEST_RANGE = 1e-12  # of the best values of the last updates
 DIGITS = 1e-15  # ... relative to the values
 PATIENCE = 5.0  # how much faster than in the last window the rest may be
@@ -46,35 +47,54 @@ PATIENCE = 5.0  # how much faster than in the last window the rest may be
 
 @kernel
 def hand_over(de_state):
-    """Let CMA-ES have what is left of the budget."""
+    """Let CMA-ES search; the population of DE is kept, if it has values."""
     counters, model = de_state.counters, de_state.model
-    counters[Counter.SAMPLING] = 1
+    counters[Counter.SAMPLING] = counters[Counter.TRIED] = 1
     counters[Counter.BUDGET] = counters[Counter.HORIZON] = counters[Counter.WHOLE_BUDGET]
+    de_state.scalars[Scalar.TO_BEAT] = de_state.scalars[Scalar.F_BSF]
+    counters[Counter.BEST_POPULATION_SIZE] = counters[Counter.POPULATION] if counters[Counter.INITIALISED] else 0
+    for i in range(counters[Counter.BEST_POPULATION_SIZE]):
+        de_state.best_population_fitness[i] = de_state.fitness[i]
+        copy(de_state.parents[i], de_state.best_population[i])
+    if len(de_state.model_points) > counters[Counter.ALLOCATED]:  # samples take the rows of the archive
+        counters[Counter.ARCHIVED] = 0
     counters[Counter.INITIALISED] = 0
-    counters[Counter.ARCHIVED] = counters[Counter.RENUMBERED] = counters[Counter.BEST_POPULATION_SIZE] = 0
-    model[Model.BEGUN] = model[Model.DOUBLED] = model[Model.GROWING] = model[Model.SMALL] = 0
+    model[Model.TAKEN_OVER_AT] = counters[Counter.EVALUATIONS]
+    model[Model.BEGUN] = 0
     begin_distribution(de_state)
     sample_population(de_state)
 
 
 @kernel
+def is_behind(de_state):
+    """True at the decision, when CMA-ES has found nothing better than DE had."""
+    at_decision = de_state.counters[Counter.EVALUATIONS] >= de_state.counters[Counter.DECISION]
+    return at_decision and not de_state.scalars[Scalar.F_BSF] < de_state.scalars[Scalar.TO_BEAT]
+
+
+@kernel
+def hand_back(de_state):
+    """Let DE resume with the population that was kept."""
+    counters = de_state.counters
+    counters[Counter.SAMPLING] = 0
+    counters[Counter.INITIALISED] = 1
+    counters[Counter.POPULATION] = counters[Counter.BEST_POPULATION_SIZE]
+    for i in range(counters[Counter.POPULATION]):
+        de_state.fitness[i] = de_state.best_population_fitness[i]
+        copy(de_state.best_population[i], de_state.parents[i])
+    for i in range(counters[Counter.POPULATION], de_state.fitness.size):
+        de_state.fitness[i] = math.inf
+    counters[Counter.BEST_POPULATION_SIZE] = 0
+    de_state.model[Model.SIGMA] = 0.0
+    shrink_population(de_state)
+
+
+@kernel
 def begin_distribution(de_state):
-    """A new distribution, by turns of the growing and the small kind; the first is of the growing one."""
-    counters, model, stream = de_state.counters, de_state.model, de_state.streams[Stream.SEARCH]
-    first, growing = fewest_samples(de_state.model_mean.size), model[Model.GROWING] <= model[Model.SMALL]
-    model[Model.IS_GROWING] = growing
-    sigma, samples = FIRST_STEP, np.float64(first)
-    if growing:
-        samples = first * 2.0 ** model[Model.DOUBLED]
-        model[Model.DOUBLED] += 1
-    else:
-        share = uniform(stream)
-        samples = math.floor(first * (0.5 * 2.0 ** (model[Model.DOUBLED] - 1)) ** (share * share))
-        sigma *= SMALLEST_STEP ** uniform(stream)
-    model[Model.LAMBDA] = min(max(samples, first), len(de_state.model_points))
-    model[Model.SIGMA] = sigma
+    """A new distribution: the first in the middle of the box, later ones anywhere."""
+    model = de_state.model
+    model[Model.SIGMA] = FIRST_STEP
     model[Model.BEGUN] += 1
-    model[Model.BEGAN_AT] = counters[Counter.EVALUATIONS]
     model[Model.BEST] = model[Model.FIRST_RANGE] = math.inf
     model[Model.UPDATES] = model[Model.UNFACTORED] = model[Model.NOTED] = 0
     draw_point(de_state, de_state.model_mean)
@@ -90,8 +110,19 @@ def begin_distribution(de_state):
 
 
 @kernel
+def scheduled_lambda(de_state):
+    """Lambda now: from the first to the fewest samples, linearly over the evaluations of CMA-ES, rounded."""
+    counters, start, dimension = de_state.counters, de_state.model[Model.TAKEN_OVER_AT], de_state.model_mean.size
+    evaluations = counters[Counter.WHOLE_BUDGET] - start
+    first, last = largest_lambda(dimension, evaluations), fewest_samples(dimension)
+    spent = (counters[Counter.EVALUATIONS] - start) / evaluations
+    return min(math.floor(first + (last - first) * spent + 0.5), len(de_state.model_points))
+
+
+@kernel
 def sample_population(de_state):
     """Let lambda samples be the population that is evaluated next."""
+    de_state.model[Model.LAMBDA] = scheduled_lambda(de_state)
     counters, model, mean, white = de_state.counters, de_state.model, de_state.model_mean, de_state.model_white
     stream, bounded = de_state.streams[Stream.SEARCH], math.isfinite(de_state.search_lower[0])
     counters[Counter.POPULATION] = np.int64(model[Model.LAMBDA])
@@ -114,23 +145,11 @@ def sample_population(de_state):
 
 
 @kernel
-def sample_again(de_state):
-    """Draw the population anew, with as many samples as there is room for; of the last one nothing is learned."""
-    if de_state.model[Model.LAMBDA] > len(de_state.model_points):
-        begin_distribution(de_state)
-    sample_population(de_state)
-
-
-@kernel
 def learn_from_population(de_state):
     """Update the distribution by its samples, of which `order` says how good they are; or begin another one."""
     update_distribution(de_state)
     if is_over(de_state):
-        counters, model = de_state.counters, de_state.model
-        counters[Counter.RESTARTS] += 1
-        kind = Model.GROWING if model[Model.IS_GROWING] else Model.SMALL
-        if model[Model.BEGUN] > 1:
-            model[kind] += counters[Counter.EVALUATIONS] - model[Model.BEGAN_AT]
+        de_state.counters[Counter.RESTARTS] += 1
         begin_distribution(de_state)
     sample_population(de_state)
 

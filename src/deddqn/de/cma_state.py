@@ -6,9 +6,7 @@ import math
 from enum import IntEnum
 
 from deddqn._jit import Field
-from deddqn._jit.contents import ANYTHING, COUNT, FLAG, index, slots, whole, within
-
-MOST_DOUBLINGS = 1000
+from deddqn._jit.contents import ANYTHING, COUNT, index, slots, whole, within
 
 
 class Model(IntEnum):
@@ -27,14 +25,10 @@ class Model(IntEnum):
     LAST_MEDIAN = 10  # mean of them at the last look
     AVERAGED = 11  # means in `model_average`
     SPREAD_SUM = 12  # of their interquartile ranges
-    DOUBLED = 13  # from here on of CMA-ES as a second searcher: distributions of the growing kind so far
-    GROWING = 14  # evaluations of them but the first
-    SMALL = 15  # ... of those of the other kind
-    IS_GROWING = 16
-    BEGAN_AT = 17  # evaluations before the distribution's own
-    FIRST_RANGE = 18  # of the values of its first samples
-    UNFACTORED = 19  # updates of C since U was made
-    NOTED = 20  # best values in `recent` so far
+    TAKEN_OVER_AT = 13  # from here on of CMA-ES as a second searcher: evaluations before its own
+    FIRST_RANGE = 14  # of the values of the distribution's first samples
+    UNFACTORED = 15  # updates of C since U was made
+    NOTED = 16  # best values in `recent` so far
 
 
 MODEL = slots(
@@ -52,11 +46,7 @@ MODEL = slots(
     LAST_MEDIAN=ANYTHING,
     AVERAGED=COUNT,
     SPREAD_SUM=ANYTHING,
-    DOUBLED=whole(0, MOST_DOUBLINGS),
-    GROWING=COUNT,
-    SMALL=COUNT,
-    IS_GROWING=FLAG,
-    BEGAN_AT=COUNT,
+    TAKEN_OVER_AT=whole(0, "EVALUATIONS"),
     FIRST_RANGE=ANYTHING,
     UNFACTORED=COUNT,
     NOTED=COUNT,

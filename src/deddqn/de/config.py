@@ -15,7 +15,7 @@ CROSSOVERS = ("binomial", "exponential")
 SMALLEST_POPULATION = 6  # a parent and five donors
 LARGEST_ARCHIVE = 100.0  # populations
 MOST_TRIALS = 16
-BY_BUDGET = ("population_size", "n_candidates", "archive", "restart_tolerance")
+BY_BUDGET = ("cma_share", "population_size", "n_candidates", "archive", "restart_tolerance")
 """Settings that may follow the budget."""
 
 
@@ -44,7 +44,8 @@ class DEConfig:
     restart_final_fraction : last share of the budget, for which the search returns to the best of the replaced
         populations; then a restart is made only if as much is left before it as the population has lived. 0: there is
         no return.
-    de_share : share of the budget that DE has, and plans with; CMA-ES with restarts (`deddqn.de.cma_es`) has the rest.
+    cma_share : share of the budget that CMA-ES (`deddqn.de.cma_es`) is tried for, before a last part of the same length
+        that belongs to whichever of DE and CMA-ES is ahead; below one half. 0: DE alone, 1: CMA-ES alone.
     by_budget : names of settings, separated by spaces, that follow budget and dimension (`deddqn.de.budget_rules`).
     n_candidates : candidates per trial, from 1 to 16; policies that pre-screen evaluate one of them.
     crossover_kind : "binomial", or "exponential": the mutant gives a run of neighbouring coordinates.
@@ -71,7 +72,7 @@ class DEConfig:
     dither: float = 0.0
     first_population: int | None = None
     noise_handling: bool = False
-    de_share: float = 1.0
+    cma_share: float = 0.0
     by_budget: str = ""
 
     def __post_init__(self) -> None:
@@ -94,8 +95,8 @@ class DEConfig:
         for name in self.by_budget.split():
             if name not in BY_BUDGET:
                 raise choice_error("by_budget", name, BY_BUDGET)
-        if not 0.0 <= self.de_share <= 1.0:
-            raise ValueError(f"de_share must lie in [0, 1], got {self.de_share}")
+        if not (0.0 <= self.cma_share < 0.5 or self.cma_share == 1.0):
+            raise ValueError(f"cma_share must lie in [0, 0.5), or be 1 for CMA-ES alone, got {self.cma_share}")
         if not 0.0 <= self.dither < math.inf:
             raise ValueError(f"dither must be a finite number of 0 or more, got {self.dither}")
         self._check_population()
@@ -125,9 +126,14 @@ class DEConfig:
             raise ValueError(f"restart_final_fraction must lie in [0, 1), got {self.restart_final_fraction}")
 
     @property
-    def de_budget(self) -> int:
-        """The evaluations that DE has, and plans with."""
-        return math.floor(self.de_share * self.budget + 0.5)
+    def hand_over(self) -> int:
+        """The evaluations after which CMA-ES is tried; the budget where it never is."""
+        return max(math.floor((1.0 - 2.0 * self.cma_share) * self.budget + 0.5), 0)
+
+    @property
+    def decision(self) -> int:
+        """The evaluations after which CMA-ES goes on if it is ahead; until then DE plans with so many."""
+        return self.budget if self.cma_share == 1.0 else math.floor((1.0 - self.cma_share) * self.budget + 0.5)
 
     def own_settings(self) -> dict[str, Any]:
         """What a policy made with these settings needs to know of them, where it is not the paper's."""
@@ -137,7 +143,7 @@ class DEConfig:
 
 OWN_SETTINGS = (
     *("population_size", "final_population", "pbest", "archive", "restart_tolerance", "restart_final_fraction"),
-    *("repair", "n_candidates", "crossover_kind", "dither", "de_share", "by_budget"),
+    *("repair", "n_candidates", "crossover_kind", "dither", "cma_share", "by_budget"),
 )
 """The settings that belong to a policy: they go into its file, and are the defaults of runs with it."""
 

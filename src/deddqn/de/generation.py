@@ -6,7 +6,7 @@ import math
 
 from deddqn._jit import address_of_record, copy, fill, kernel
 from deddqn.de.anytime import slide_horizon
-from deddqn.de.cma_es import hand_over, learn_from_population
+from deddqn.de.cma_es import hand_back, hand_over, is_behind, learn_from_population
 from deddqn.de.constraint_handling import call_level
 from deddqn.de.discrete import points_left
 from deddqn.de.population_statistics import describe_parents
@@ -50,7 +50,7 @@ def record_parent(de_state, i, value):
     """Record the value of individual `i` of a new population."""
     before = de_state.scalars[Scalar.F_BSF]
     de_state.fitness[i] = register_value(de_state, de_state.parents[i], value)
-    if de_state.counters[Counter.RESTARTS]:
+    if de_state.counters[Counter.RESTARTS] or de_state.counters[Counter.TRIED]:
         count_stagnation(de_state.counters, de_state.fitness[i] < before)
     de_state.counters[Counter.RECORDED] += 1
 
@@ -113,7 +113,7 @@ def generation_is_over(de_state):
 def begin_generation(de_state):
     """Compute the statistics of the parents and reset the generation's counters; or set why the run has ended.
 
-    Where DE has had its share of the budget, CMA-ES makes the next population.
+    When CMA-ES is to be tried, and as long as it is not behind, it makes the next population.
     """
     counters = de_state.counters
     describe_parents(de_state)
@@ -123,10 +123,13 @@ def begin_generation(de_state):
         counters[Counter.ENDED] = End.EXHAUSTED
     elif counters[Counter.EVALUATIONS] >= counters[Counter.WHOLE_BUDGET]:
         counters[Counter.ENDED] = End.BUDGET
-    elif counters[Counter.EVALUATIONS] >= counters[Counter.BUDGET]:
-        hand_over(de_state)
+    elif counters[Counter.SAMPLING] and is_behind(de_state):
+        hand_back(de_state)
+        describe_parents(de_state)
     elif counters[Counter.SAMPLING]:
         learn_from_population(de_state)
+    elif counters[Counter.EVALUATIONS] >= counters[Counter.HAND_OVER] and not counters[Counter.TRIED]:
+        hand_over(de_state)
     reset_generation(de_state)
 
 
@@ -164,6 +167,7 @@ def finish_generation(de_state, select, update_level):
     counters = de_state.counters
     if counters[Counter.SAMPLING]:
         counters[Counter.GENERATION] += 1
+        counters[Counter.RENUMBERED] = 0
     elif counters[Counter.INITIALISED]:
         call_selection(select, (address_of_record(de_state),))
         counters[Counter.GENERATION] += 1

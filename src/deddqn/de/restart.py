@@ -54,13 +54,9 @@ def on_plateaus(de_state):
 def restart_if_converged(de_state):
     """Restart with a new population, where the population has converged and there is time.
 
-    It has the same size; where the end is not known, twice the size. Where CMA-ES is to take over, it does so now.
+    It has the same size; where the end is not known, twice the size.
     """
     counters = de_state.counters
-    if de_state.recent.size:
-        if has_converged(de_state):
-            counters[Counter.BUDGET] = min(counters[Counter.BUDGET], counters[Counter.EVALUATIONS])
-        return
     if not is_time_to_restart(de_state) or target_reached(de_state.scalars) or not has_converged(de_state):
         return
     if de_state.best_population_fitness.size:

@@ -38,7 +38,7 @@ from deddqn.rng import STATE_WORDS, Stream
 DONORS = 5
 MEMORY_SIZE = 6  # remembered per operator (H of L-SHADE)
 LARGEST_LAMBDA = 8  # of the strategy cma, in units of its first one
-LARGEST_GROWTH = 128  # ... of CMA-ES as a second searcher
+SAMPLED_SHARE, MOST_SAMPLES = 1e-3, 1000  # the first lambda of CMA-ES as a second searcher: of its evaluations, at most
 
 
 class Counter(IntEnum):
@@ -93,7 +93,10 @@ class Counter(IntEnum):
     FIRST_POPULATION = 46  # of a run whose end is not known; 0 where it is
     NOISE_HANDLING = 47
     WHOLE_BUDGET = 48  # BUDGET, or more where DE has a share of it
-    SAMPLING = 49  # CMA-ES has taken over: populations are its samples
+    SAMPLING = 49  # CMA-ES searches: populations are its samples
+    HAND_OVER = 50  # evaluations after which it is tried; WHOLE_BUDGET where it is not
+    DECISION = 51  # evaluations after which it goes on only if it is ahead
+    TRIED = 52  # it was, or is being, tried
 
 
 class Scalar(IntEnum):
@@ -121,6 +124,7 @@ class Scalar(IntEnum):
     WORST_VIOLATION = 19  # finite one so far
     DITHER = 20  # what every generation may add to F
     DITHERED = 21  # what this generation has added
+    TO_BEAT = 22  # best value of DE when CMA-ES took over
 
 
 class Outcome(IntEnum):
@@ -211,6 +215,9 @@ COUNTERS = slots(
     NOISE_HANDLING=AS_BEGUN,
     WHOLE_BUDGET=AS_BEGUN,
     SAMPLING=FLAG,
+    HAND_OVER=AS_BEGUN,
+    DECISION=AS_BEGUN,
+    TRIED=FLAG,
 )
 SCALARS = slots(
     Scalar,
@@ -236,6 +243,7 @@ SCALARS = slots(
     WORST_VIOLATION=FINITE,
     DITHER=AS_BEGUN,
     DITHERED=FINITE,
+    TO_BEAT=VALUES,
 )
 
 DE_STATE = Layout(
@@ -284,7 +292,7 @@ DE_STATE = Layout(
         "best_population",
         "float",
         ("best_population", "D"),
-        "the best population that a restart replaced, from best to worst",
+        "the best population that a restart replaced, from best to worst; or that of DE while CMA-ES searches",
         holds=FINITE,
     ),
     Field("best_population_fitness", "float", ("best_population",), holds=VALUES),
@@ -329,8 +337,8 @@ def de_state_sizes(
     `constraints` is the number of constraint values. `points` is None where no coordinate is discrete, else the number
     of points, inf where one is continuous. `trial_rows` are NP unless given.
     """
-    size, hands_over = config.population_size, config.de_share < 1.0
-    most_samples = largest_lambda(dimension, config.budget) if hands_over else 0
+    size, hands_over = config.population_size, config.cma_share > 0.0
+    most_samples = largest_lambda(dimension, config.budget - config.hand_over) if hands_over else 0
     shrinks = config.final_population not in (None, size)
     adapts = any(entry.adapts for entry in portfolio)
     uses = {entry.strategy for entry in portfolio}
@@ -342,8 +350,8 @@ def de_state_sizes(
         "K": len(portfolio),
         "rows": max(size + archived, most_samples),
         "archive": archived,
-        "renumbered": size if shrinks or config.restart_tolerance > 0.0 else 0,
-        "best_population": size if config.restart_tolerance > 0.0 and config.restart_final_fraction > 0.0 else 0,
+        "renumbered": size if shrinks or hands_over or config.restart_tolerance > 0.0 else 0,
+        "best_population": size if hands_over or min(config.restart_tolerance, config.restart_final_fraction) > 0.0 else 0,
         "candidates": config.n_candidates if config.n_candidates > 1 else 0,
         "candidate_D": dimension if config.n_candidates > 1 else 0,
         "training_points": surrogate_size(dimension) if config.n_candidates > 1 else 0,
@@ -369,10 +377,16 @@ def surrogate_size(dimension: int) -> int:
     return min(120, max(80, 2400 // dimension))
 
 
-def largest_lambda(dimension: int, budget: int) -> int:
-    """The most samples of a distribution of CMA-ES: the budget has room for forty such populations."""
-    first = int(fewest_samples(dimension))
-    return max(first, min(LARGEST_GROWTH * first, budget // 40))
+@shared
+def largest_lambda(dimension, evaluations):
+    """The lambda that CMA-ES begins with where it has so many evaluations."""
+    return max(fewest_samples(dimension), np.int64(min(SAMPLED_SHARE * evaluations, MOST_SAMPLES) + 0.5))
+
+
+@shared
+def known_individuals(counters):
+    """The individuals that the policy decides for: those of DE, which wait while CMA-ES searches."""
+    return counters[Counter.BEST_POPULATION_SIZE] if counters[Counter.SAMPLING] else counters[Counter.POPULATION]
 
 
 @shared
@@ -383,5 +397,5 @@ def archive_room(rate, population):
 
 @shared
 def fewest_samples(dimension):
-    """The lambda that the strategy cma begins with."""
+    """The lambda that the strategy cma begins with, and CMA-ES ends with."""
     return 4 + np.int64(3.0 * math.log(dimension))

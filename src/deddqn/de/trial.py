@@ -18,9 +18,9 @@ def cross_over(rate, stream, parent, trial):
     """
     if rate >= 1.0:
         return
-    best_population = integer_below(stream, trial.size)
+    from_mutant = integer_below(stream, trial.size)
     for d in range(trial.size):
-        if uniform(stream) >= rate and d != best_population:
+        if uniform(stream) >= rate and d != from_mutant:
             trial[d] = parent[d]
 
 

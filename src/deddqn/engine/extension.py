@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from deddqn._jit import fill, kernel, linked
-from deddqn.de.cma_es import sample_again
+from deddqn.de.cma_es import sample_population
 from deddqn.de.config import DEConfig
 from deddqn.de.discrete import points_left
 from deddqn.de.generation import begin_generation, reset_generation
@@ -29,7 +29,7 @@ from deddqn.policies.policy_kernels import call_renumber
 
 SET_COUNTERS = (
     *(Counter.ALLOCATED, Counter.BUDGET, Counter.HORIZON, Counter.FINAL_POPULATION, Counter.FIRST_POPULATION),
-    *(Counter.FINAL_EVALUATIONS, Counter.WHOLE_BUDGET),
+    *(Counter.FINAL_EVALUATIONS, Counter.WHOLE_BUDGET, Counter.HAND_OVER, Counter.DECISION),
 )
 SET_SCALARS = (Scalar.RESTART_TOLERANCE, Scalar.TARGET_VALUE)
 """What the settings say; everything else is what the run has come to."""
@@ -44,8 +44,8 @@ def extend_run(run: Run, config: DEConfig) -> None:
         raise ValueError("updating must not be 'asynchronous' in a search that is extended")
     if not run.between_generations:
         raise ValueError("a run can be extended between two generations only")
-    if run.de_state.counters[Counter.SAMPLING] and config.de_share == 1.0:
-        raise ValueError("de_share must stay below 1 in a search that CMA-ES has taken over, got 1")
+    if run.de_state.counters[Counter.TRIED]:  # what has been begun is not taken back
+        config = replace(config, cma_share=run.spec.config.cma_share)
     old = view_run(run.arena)
     run.move(replace(run.spec, config=config))
     copy_memory(old, view_run(run.arena))
@@ -82,10 +82,11 @@ def replan(run):
     """Begin a generation under the settings that were written; where the schedule wants more individuals, draw them."""
     core, de_state, _ = open_run(run)
     counters, links = de_state.counters, core.links
-    if counters[Counter.SAMPLING]:
+    if counters[Counter.TRIED]:
         counters[Counter.BUDGET] = counters[Counter.HORIZON] = counters[Counter.WHOLE_BUDGET]
+    if counters[Counter.SAMPLING]:
         counters[Counter.ENDED] = End.NOT_YET
-        sample_again(de_state)
+        sample_population(de_state)
         reset_generation(de_state)
         return
     known, size = counters[Counter.POPULATION], scheduled_size(de_state)

@@ -12,7 +12,7 @@ from deddqn.de.discrete import enter_population
 from deddqn.de.generation import begin_generation, finish_generation, generation_is_over, record_parent, record_trial
 from deddqn.de.initialization import draw_donors, draw_population
 from deddqn.de.prescreening import call_make_candidates, take_candidate
-from deddqn.de.state import Counter, Outcome
+from deddqn.de.state import Counter, Outcome, known_individuals
 from deddqn.de.trial import propose
 from deddqn.engine.run_memory import Link, open_run
 from deddqn.features.buffers import Tally
@@ -42,7 +42,7 @@ def start(run, draw):
     if links[Link.RESET]:
         setup = linked(links, Link.SETUP)
         call_reset(links[Link.RESET], (setup, core.memory, counters[Counter.N_OPS], counters[Counter.POPULATION]))
-    if counters[Counter.BUDGET] == 0:
+    if counters[Counter.HAND_OVER] == 0:
         begin_generation(de_state)
 
 
@@ -132,15 +132,12 @@ def finish(episode):
     core, de_state, observer = episode
     links, initialised = core.links, de_state.counters[Counter.INITIALISED]
     finish_generation(de_state, links[Link.SELECTION], links[Link.LEVEL])
-    if not initialised:
-        return
-    if links[Link.END_RECORD]:
+    if initialised and links[Link.END_RECORD]:
         call_end_record(links[Link.END_RECORD], (address_of_record(observer),))
-    if links[Link.END_GENERATION]:
+    if initialised and links[Link.END_GENERATION]:
         call_end_generation(links[Link.END_GENERATION], (linked(links, Link.SETUP), core.memory))
-    counters = de_state.counters
-    if links[Link.RENUMBER] and counters[Counter.RENUMBERED]:
-        origin = de_state.origin[: counters[Counter.POPULATION]]
+    if links[Link.RENUMBER] and de_state.counters[Counter.RENUMBERED]:
+        origin = de_state.origin[: known_individuals(de_state.counters)]
         call_renumber(links[Link.RENUMBER], (linked(links, Link.SETUP), core.memory, origin))
 
 

@@ -16,7 +16,7 @@ from deddqn._jit.contents import ONE, check_parts, check_record
 from deddqn._jit.structs import TABLE_WIDTH
 from deddqn.de.cma_state import Model
 from deddqn.de.portfolio import ADAPTS
-from deddqn.de.state import DE_STATE, Counter, Scalar, fewest_samples
+from deddqn.de.state import DE_STATE, Counter, Scalar, fewest_samples, known_individuals
 from deddqn.engine.run_memory import EPISODE, Episode, view_run
 from deddqn.engine.run_spec import RunSpec, write_run
 from deddqn.features.buffers import OBSERVER, Tally
@@ -44,11 +44,9 @@ def check_arena(spec: RunSpec, arena: np.ndarray) -> None:
     for rule, holds in RULES.items():
         if not holds(episode):
             raise ValueError(f"the memory of the search breaks the rule: {rule}")
-    counters = episode.de_state.counters
-    if counters[Counter.SAMPLING]:  # the policy is not asked any more
-        return
-    if isinstance(spec.policy, CompiledPolicy) and spec.policy.memory_parts is not None:
-        population = int(counters[Counter.POPULATION])
+    population = int(known_individuals(episode.de_state.counters))
+    asked = population > 0  # never where CMA-ES searches alone
+    if asked and isinstance(spec.policy, CompiledPolicy) and spec.policy.memory_parts is not None:
         parts = spec.policy.memory_parts(spec.policy.setup, len(spec.portfolio), population)
         check_parts(f"memory of {spec.policy.name}", episode.core.memory, parts)
 
@@ -66,14 +64,19 @@ def _told(episode: Episode) -> bool:
 
 def _population(episode: Episode) -> bool:
     counters = episode.de_state.counters
+    tried, alone = counters[Counter.TRIED], counters[Counter.HAND_OVER] == 0
+    if counters[Counter.BUDGET] != counters[Counter.WHOLE_BUDGET if tried else Counter.DECISION]:
+        return False
+    if tried and episode.de_state.recent.size == 0:
+        return False  # CMA-ES has no memory
     if counters[Counter.SAMPLING]:
         samples, dimension = episode.de_state.model[Model.LAMBDA], episode.de_state.model_mean.size
-        fits = dimension > 0 and counters[Counter.POPULATION] == samples >= fewest_samples(dimension)
-        started = counters[Counter.INITIALISED] == 0 and counters[Counter.BUDGET] == counters[Counter.WHOLE_BUDGET]
-        return bool(fits and started)
-    if counters[Counter.BUDGET] < counters[Counter.WHOLE_BUDGET] and episode.de_state.recent.size == 0:
-        return False  # nobody could take over
-    return bool(counters[Counter.FINAL_POPULATION] <= counters[Counter.POPULATION] <= counters[Counter.ALLOCATED])
+        fits = counters[Counter.POPULATION] == samples >= fewest_samples(dimension)
+        if not (tried and fits and counters[Counter.INITIALISED] == 0):
+            return False
+    if counters[Counter.SAMPLING] and alone:
+        return bool(known_individuals(counters) == 0)
+    return bool(counters[Counter.FINAL_POPULATION] <= known_individuals(counters) <= counters[Counter.ALLOCATED])
 
 
 def _in_turn(episode: Episode) -> bool:
@@ -167,7 +170,7 @@ def _visited(episode: Episode) -> bool:
 _ADAPT_F = [code for code, name in enumerate(ADAPTS) if "F" in name.split("+")]
 
 RULES: dict[str, Callable[[Episode], bool]] = {
-    "the population has a size that DE may have, and the whole budget, unless CMA-ES may take over": _population,
+    "the population has a size that DE may have, or CMA-ES, and the budget of its part of the search": _population,
     "TOLD values are marked in told": _told,
     "in sequential mode points are told one by one": _in_turn,
     "what is told was proposed; a new population has no trials": _proposed,

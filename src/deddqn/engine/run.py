@@ -7,7 +7,7 @@ from operator import index
 import numpy as np
 
 from deddqn.de.discrete import enter_given_population
-from deddqn.de.state import Counter, End, Outcome, Scalar
+from deddqn.de.state import Counter, End, Outcome, Scalar, known_individuals
 from deddqn.engine import asynchronous, stepping
 from deddqn.engine.loop import advance, start
 from deddqn.engine.pending_points import grown, pending_rows
@@ -65,7 +65,7 @@ class Run:
     def replace_first(self, point: np.ndarray) -> None:
         """Let `point` be the first individual of the initial population, before anything is evaluated."""
         if self.de_state.counters[Counter.SAMPLING]:
-            raise ValueError("de_share must be above 0 with x0, which is an individual of DE, got 0")
+            raise ValueError("cma_share must be below 1 with x0, which is an individual of DE, got 1")
         self.de_state.parents[0] = point
         enter_given_population(self.de_state.address)
 
@@ -173,8 +173,8 @@ class Run:
             recorded = True
             if not initial:
                 self._learn(i, i)
-        if recorded and stepping.finish_if_over(self.address) and not initial:
-            self._end_generation_in_python()
+        if recorded and stepping.finish_if_over(self.address):
+            self._end_generation_in_python(initial)
 
     def _learn(self, i: int, row: int) -> None:
         """Tell the policy what came of the trial of individual `i`, recorded in a row."""
@@ -184,11 +184,12 @@ class Run:
         op, reward = int(de_state.choices[row]), float(self.core.rewards[i])
         self.spec.policy.learn(i, op, parent, trial, best, worst, reward)
 
-    def _end_generation_in_python(self) -> None:
+    def _end_generation_in_python(self, initial: bool) -> None:
         de_state, policy = self.de_state, self.spec.policy
-        policy.end_generation()
+        if not initial:
+            policy.end_generation()
         if de_state.counters[Counter.RENUMBERED] and hasattr(policy, "renumber"):
-            policy.renumber(de_state.origin[: int(de_state.counters[Counter.POPULATION])].copy())
+            policy.renumber(de_state.origin[: int(known_individuals(de_state.counters))].copy())
 
     # Asynchronous runs: pending points are known by their rows, which change when values are told
 
@@ -227,8 +228,8 @@ class Run:
     def _finish_due(self) -> bool:
         initial = not self.de_state.counters[Counter.INITIALISED]
         over = bool(asynchronous.finish_due(self.address))
-        if over and not initial and not self.compiled:
-            self._end_generation_in_python()
+        if over and not self.compiled:
+            self._end_generation_in_python(initial)
         return over
 
     # On the run's own problem

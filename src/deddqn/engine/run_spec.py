@@ -102,16 +102,17 @@ class RunSpec:
             raise ValueError(f"reward {self.reward!r} needs a known optimum, but {self.problem.name!r} has none")
 
     def _check_hand_over(self) -> None:
-        if self.config.de_share == 1.0:
+        if self.config.cma_share == 0.0:
             return
         for rule, broken in (
             ("with updating 'asynchronous'", self.asynchronous),
             ("with constraints", self.problem.constraints is not None),
             ("with integer coordinates", bool(self.problem.integrality.any())),
             ("with a first_population", self.config.first_population is not None),
+            ("with restarts", self.config.restart_tolerance > 0.0),
         ):
             if broken:
-                raise ValueError(f"de_share must be 1 {rule}, got {self.config.de_share}")
+                raise ValueError(f"cma_share must be 0 {rule}, got {self.config.cma_share}")
 
     @property
     def observed(self) -> bool:
@@ -273,8 +274,9 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     first = config.first_population or config.population_size
     counters[Counter.ALLOCATED], counters[Counter.POPULATION] = config.population_size, first
     counters[Counter.N_OPS] = len(spec.portfolio)
-    counters[Counter.WHOLE_BUDGET], budget = config.budget, config.de_budget
-    counters[Counter.BUDGET] = counters[Counter.HORIZON] = budget
+    counters[Counter.WHOLE_BUDGET], budget = config.budget, config.decision
+    counters[Counter.BUDGET] = counters[Counter.HORIZON] = counters[Counter.DECISION] = budget
+    counters[Counter.HAND_OVER] = config.hand_over
     counters[Counter.GENERATION_SIZE] = min(first, budget)
     counters[Counter.DEFERRED] = config.updating == "deferred"
     counters[Counter.IMMEDIATE] = config.updating == "immediate"
@@ -304,7 +306,7 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     de_state.fitness[:] = np.inf
     scalars = de_state.scalars
     scalars[Scalar.F_BSF], scalars[Scalar.F_WSF] = np.inf, -np.inf
-    scalars[Scalar.FEASIBLE_BSF] = np.inf
+    scalars[Scalar.FEASIBLE_BSF] = scalars[Scalar.TO_BEAT] = np.inf
     scalars[Scalar.DIAGONAL] = np.linalg.norm(problem.upper - problem.lower)
     scalars[Scalar.OPTIMUM] = np.nan if problem.optimum is None else problem.optimum
     scalars[Scalar.TARGET_ERROR], scalars[Scalar.TARGET_VALUE] = config.target_error, config.target_value

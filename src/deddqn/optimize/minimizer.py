@@ -58,7 +58,7 @@ def minimize(
     restart_tolerance: float | None = None,
     restart_final_fraction: float | None = None,
     n_candidates: int | None = None,
-    de_share: float | None = None,
+    cma_share: float | None = None,
     integrality: option_types.IntegralityLike | None = None,
     vectorized: bool = False,
     workers: option_types.WorkersLike = 1,
@@ -109,7 +109,8 @@ def minimize(
         restart replaced. Then a restart is made only if as much is left before the reserve as the population has lived.
     n_candidates : candidates per trial, of which a surrogate model pre-screens the one to evaluate; for policies that
         pre-screen (the softmax ones). The policy's own number by default, three times that when asynchronous, else 1.
-    de_share : share of `maxfun` that DE has, and plans with; CMA-ES with restarts searches with the rest. 1 by default.
+    cma_share : share of `maxfun`, below one half, that CMA-ES is tried for, before a last part of the same length that
+        belongs to whichever of DE and CMA-ES is ahead then; 0 is DE alone, 1 CMA-ES alone. The policy's own by default.
     integrality : as in scipy: True (or 1) where a coordinate is an integer, for all or for each; `fun` gets floats that
         hold integers. 2 is for numbers of categories, without an order. Where no coordinate is continuous no point is
         evaluated twice, and the search ends when all have been.
@@ -196,7 +197,7 @@ def minimize(
         restart_tolerance=restart_tolerance,
         restart_final_fraction=restart_final_fraction,
         n_candidates=n_candidates,
-        de_share=de_share,
+        cma_share=cma_share,
         integrality=integrality,
         x0=x0,
         init=init,

@@ -94,7 +94,7 @@ class Plan:
             first_population=self.largest if self.sized else first_size(dimension, self.largest),
             restart_tolerance=min(self.tolerance, TOLERANCE),
             restart_final_fraction=0.0,
-            de_share=1.0,
+            cma_share=0.0,
         )
 
 

@@ -59,8 +59,8 @@ def plan_search(
         given["population_size"] = size
     by_rule = config_for(own, **given, budget=evaluations, updating=updating)
     config = follow_budget(by_rule, dimension)
-    if config.de_share == 0.0 and given_size is not None:
-        raise ValueError("de_share must be above 0 where init is a population, got 0")
+    if config.cma_share == 1.0 and given_size is not None:
+        raise ValueError("cma_share must be below 1 where init is a population, got 1")
     if evaluations < config.population_size and not noisy:
         raise ValueError(f"maxfun must be at least the population size {config.population_size}, got {maxfun}")
     largest = size if sized else config_for(own).population_size
@@ -85,7 +85,7 @@ def search_settings(
     restart_final_fraction: Any,
     n_candidates: Any,
     repair: Any,
-    de_share: Any,
+    cma_share: Any,
 ) -> dict[str, Any]:
     """Settings of `DEConfig` by name, for those that are not None."""
     given: dict[str, Any] = {"target_value": -np.inf if limits.ftarget is None else limits.ftarget}
@@ -96,9 +96,9 @@ def search_settings(
     elif limits.tol > 0.0 or limits.atol > 0.0:
         given["restart_tolerance"] = 0.0  # who wants to stop at convergence does not want a restart there
     if limits.tol > 0.0 or limits.atol > 0.0:
-        given["de_share"] = 1.0
-    if de_share is not None:
-        given["de_share"] = number("de_share", de_share, 0.0)
+        given["cma_share"] = 0.0
+    if cma_share is not None:
+        given["cma_share"] = number("cma_share", cma_share, 0.0)
     if restart_final_fraction is not None:
         given["restart_final_fraction"] = number("restart_final_fraction", restart_final_fraction, 0.0)
     if n_candidates is not None:
