@@ -1,4 +1,4 @@
-"""Scores on the world of made problems: ``python -m benchmarks.world METHOD ... [--held-out] [--problems 100]``.
+"""Scores on the world of made problems: ``python -m benchmarks.world METHOD ... [--among PEER ...] [--held-out]``.
 
 A method is a policy (``softmax-x``), a policy with settings of `minimize` (``softmax-x:population_size=200``,
 ``softmax-x:restart_tolerance=0,n_candidates=1``; also ``archive=``, and ``population_factor=`` of the policy's own NP)
@@ -6,6 +6,8 @@ or a baseline (``rcmaes``). Every problem has a dimension (2 to 100), and a budg
 coordinate), both log-uniform. Printed are, for all problems and by dimension and budget, the mean rank of the median
 error among the methods, and the rank score (the probability that a run ends better than a run of another method), with
 a 95% interval from a bootstrap over *base functions*: what counts is whether a difference holds on functions left out.
+With ``--among`` every method is judged alone among these peers, as if the others were not there: among versions of one
+method, which differ little, small differences would count as much as large ones.
 ``--twice`` also runs every method with twice the budget and counts the problems on which that is significantly worse.
 
 Runs are appended to ``--out``; what is there already is not run again.
@@ -140,13 +142,20 @@ def errors_of(rows: Sequence[dict[str, str]], wanted: Sequence[Task]) -> dict[tu
     return {key: np.array(values) for key, values in found.items()}
 
 
-def scores(errors: Sequence[np.ndarray]) -> np.ndarray:
-    """The rank score of every method on one problem."""
-    found = []
-    for own in errors:
-        others = np.concatenate([e for e in errors if e is not own])
-        found.append(float((own[:, None] < others).mean() + 0.5 * (own[:, None] == others).mean()))
-    return np.array(found)
+def scores(errors: Sequence[np.ndarray], rivals: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Of every method on one problem, among its `rivals`: the rank score, and the rank of the median."""
+    rank_scores, ranks, medians = [], [], [np.median(e) for e in errors]
+    for k, own in enumerate(errors):
+        others = np.concatenate([errors[j] for j in rivals[k]])
+        rank_scores.append(float((own[:, None] < others).mean() + 0.5 * (own[:, None] == others).mean()))
+        ranks.append(rankdata([medians[k], *(medians[j] for j in rivals[k])])[0])
+    return np.array(rank_scores), np.array(ranks)
+
+
+def rivals_of(options: argparse.Namespace) -> list[list[int]]:
+    """The numbers of the methods that each is judged among: the peers where there are some, else all others."""
+    pool = [k for k, method in enumerate(options.methods) if not options.among or method in options.among]
+    return [[j for j in pool if j != k] for k in range(len(options.methods))]
 
 
 def report(options: argparse.Namespace, rows: Sequence[dict[str, str]]) -> None:
@@ -158,8 +167,8 @@ def report(options: argparse.Namespace, rows: Sequence[dict[str, str]]) -> None:
     cells = [
         [errors[method, name, m.budget] for method in options.methods] for name, m in zip(names, mades, strict=True)
     ]
-    ranks = np.array([rankdata([np.median(e) for e in row]) for row in cells])
-    rank_scores = np.array([scores(row) for row in cells])
+    judged = [scores(row, rivals_of(options)) for row in cells]
+    rank_scores, ranks = (np.array(values) for values in zip(*judged, strict=True))
     bases = np.array([m.components[0].base.name for m in mades])
     strata = {"all": np.ones(len(mades), dtype=bool), **_strata(mades)}
     print(f"{len(mades)} problems, {options.runs} runs; base functions: {len(set(bases))}")
@@ -214,6 +223,7 @@ def main(arguments: Sequence[str]) -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.world", description=__doc__.split("\n")[0])
     parser.add_argument("methods", nargs="+")
+    parser.add_argument("--among", nargs="+", default=[], metavar="PEER", help="judge every method among these alone")
     parser.add_argument("--held-out", action="store_true", help="base functions that nothing is chosen on")
     parser.add_argument("--first", type=int, default=0, help="number of the first problem")
     parser.add_argument("--problems", type=int, default=100)
@@ -223,6 +233,9 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=Path, default=Path("out/world.csv"))
     options = parser.parse_args(arguments)
+    options.methods = list(dict.fromkeys([*options.methods, *options.among]))
+    if not all(rivals_of(options)):
+        parser.error("at least two methods are needed, or --among with another one")
     report(options, collect(options))
 
 

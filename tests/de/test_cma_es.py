@@ -171,8 +171,10 @@ def test_samples_fall_to_the_fewest() -> None:
     while not run.ended:
         spent, samples = run.evaluations / 60_000, run.de_state.model[Model.LAMBDA]
         assert samples == math.floor(60 + (int(fewest_samples(4)) - 60) * spent + 0.5)
-        run.advance(run.evaluations + int(samples))
+        before = run.evaluations
+        run.advance(before + int(samples))
     assert run.evaluations == 60_000 and run.de_state.counters[Counter.RESTARTS] > 3
+    assert len(run.fitness) == 60_000 - before and np.isfinite(run.fitness).all()  # no point without a value is left
 
 
 # -- the hand-over
@@ -201,7 +203,10 @@ def test_who_is_ahead_has_the_last_part(function: Any, ahead: bool) -> None:
             generation, lowest = run.population.copy(), run.best_value
         if searchers[-1]:
             size = int(counters[Counter.BEST_POPULATION_SIZE])
-            kept, values = run.de_state.best_population[:size].copy(), run.de_state.best_population_fitness[:size].copy()
+            kept, values = (
+                run.de_state.best_population[:size].copy(),
+                run.de_state.best_population_fitness[:size].copy(),
+            )
             assert np.mean([(generation == point).all(axis=1).any() for point in kept]) > 0.5  # few are one younger
             assert values.min() == run.de_state.scalars[Scalar.TO_BEAT] <= lowest
         if not searchers[-1] and searchers[-2:-1] == [True]:  # the best of DE's last population are back

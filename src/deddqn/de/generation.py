@@ -130,6 +130,8 @@ def begin_generation(de_state):
         learn_from_population(de_state)
     elif counters[Counter.EVALUATIONS] >= counters[Counter.HAND_OVER] and not counters[Counter.TRIED]:
         hand_over(de_state)
+    if counters[Counter.ENDED] and counters[Counter.SAMPLING]:
+        counters[Counter.POPULATION] = counters[Counter.RECORDED]  # the samples that have values
     reset_generation(de_state)
 
 

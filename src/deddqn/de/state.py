@@ -351,7 +351,9 @@ def de_state_sizes(
         "rows": max(size + archived, most_samples),
         "archive": archived,
         "renumbered": size if shrinks or hands_over or config.restart_tolerance > 0.0 else 0,
-        "best_population": size if hands_over or min(config.restart_tolerance, config.restart_final_fraction) > 0.0 else 0,
+        "best_population": size
+        if hands_over or min(config.restart_tolerance, config.restart_final_fraction) > 0.0
+        else 0,
         "candidates": config.n_candidates if config.n_candidates > 1 else 0,
         "candidate_D": dimension if config.n_candidates > 1 else 0,
         "training_points": surrogate_size(dimension) if config.n_candidates > 1 else 0,

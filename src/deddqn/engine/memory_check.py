@@ -71,7 +71,8 @@ def _population(episode: Episode) -> bool:
         return False  # CMA-ES has no memory
     if counters[Counter.SAMPLING]:
         samples, dimension = episode.de_state.model[Model.LAMBDA], episode.de_state.model_mean.size
-        fits = counters[Counter.POPULATION] == samples >= fewest_samples(dimension)
+        fits = counters[Counter.POPULATION] == samples or counters[Counter.ENDED]
+        fits = fits and fewest_samples(dimension) <= samples >= counters[Counter.POPULATION]
         if not (tried and fits and counters[Counter.INITIALISED] == 0):
             return False
     if counters[Counter.SAMPLING] and alone:
