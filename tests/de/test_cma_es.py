@@ -12,8 +12,8 @@ from scipy.optimize import NonlinearConstraint
 
 from deddqn import Optimizer, minimize
 from deddqn.de import DEConfig
-from deddqn.de.cma_state import Model
-from deddqn.de.state import Counter, Scalar, fewest_samples
+from deddqn.de.cma_state import Model, fewest_samples
+from deddqn.de.state import Counter, Scalar
 from deddqn.engine.extension import extend_run
 from deddqn.engine.memory_check import check_arena
 from deddqn.engine.run import Run

@@ -10,8 +10,8 @@ from numba import njit
 
 from deddqn.de import DEConfig, Portfolio
 from deddqn.de.cma_sampling import factorise, raw_weight, whiten
-from deddqn.de.cma_state import Model
-from deddqn.de.state import Counter, fewest_samples
+from deddqn.de.cma_state import Model, fewest_samples
+from deddqn.de.state import Counter
 from deddqn.engine import RunSpec, VectorizedRuns
 from deddqn.policies import load_policy
 from deddqn.problems import Problem

@@ -33,10 +33,10 @@ from deddqn.de.cma_sampling import (
     move_paths,
     raw_weight,
 )
-from deddqn.de.cma_state import Model
+from deddqn.de.cma_state import Model, fewest_samples, largest_lambda
 from deddqn.de.initialization import draw_point
 from deddqn.de.population_reduction import shrink_population
-from deddqn.de.state import Counter, Scalar, fewest_samples, largest_lambda
+from deddqn.de.state import Counter, Scalar
 from deddqn.rng import Stream, standard_normal
 
 FIRST_STEP = 0.2  # sigma, in widths of the box

@@ -19,11 +19,11 @@ import math
 import numpy as np
 
 from deddqn._jit import copy, fill, kernel
-from deddqn.de.cma_state import Model
+from deddqn.de.cma_state import LARGEST_LAMBDA, Model, fewest_samples
 from deddqn.de.mutation import CMA, STRATEGIES
 from deddqn.de.noise import begin_progress, first_samples, follow_progress
 from deddqn.de.population_statistics import sort_by_fitness
-from deddqn.de.state import LARGEST_LAMBDA, Counter, fewest_samples
+from deddqn.de.state import Counter
 from deddqn.rng import Stream, standard_normal
 
 CODE = STRATEGIES.index(CMA)

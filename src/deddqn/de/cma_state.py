@@ -1,12 +1,17 @@
-"""What a run remembers for the strategy cma: fields of the DE state."""
+"""What a run remembers for the strategy cma, and for CMA-ES as a second searcher: fields of the DE state."""
 
 from __future__ import annotations
 
 import math
 from enum import IntEnum
 
-from deddqn._jit import Field
+import numpy as np
+
+from deddqn._jit import Field, shared
 from deddqn._jit.contents import ANYTHING, COUNT, index, slots, whole, within
+
+LARGEST_LAMBDA = 8  # of the strategy cma, in units of its first one
+SAMPLED_SHARE, MOST_SAMPLES = 1e-3, 1000  # the first lambda of CMA-ES as a second searcher: of its evaluations, at most
 
 
 class Model(IntEnum):
@@ -75,3 +80,15 @@ MODEL_FIELDS = (
     Field("recent", "float", ("recent",), "best values of the last updates of CMA-ES", holds=ANYTHING),
     Field("model_order", "int", ("model_points",), holds=index("model_points")),
 )
+
+
+@shared
+def fewest_samples(dimension):
+    """The lambda that the strategy cma begins with, and CMA-ES ends with."""
+    return 4 + np.int64(3.0 * math.log(dimension))
+
+
+@shared
+def largest_lambda(dimension, evaluations):
+    """The lambda that CMA-ES begins with where it has so many evaluations."""
+    return max(fewest_samples(dimension), np.int64(min(SAMPLED_SHARE * evaluations, MOST_SAMPLES) + 0.5))

@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 from deddqn._jit import fill, kernel
-from deddqn.de.cma_state import Model
-from deddqn.de.state import LARGEST_LAMBDA, Counter, fewest_samples
+from deddqn.de.cma_state import LARGEST_LAMBDA, Model, fewest_samples
+from deddqn.de.state import Counter
 
 WINDOW = 10
 LEAST_PROGRESS = 0.1  # of the interquartile range of the samples

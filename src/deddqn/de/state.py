@@ -25,7 +25,7 @@ from deddqn._jit.contents import (
     whole,
     within,
 )
-from deddqn.de.cma_state import MODEL_FIELDS
+from deddqn.de.cma_state import LARGEST_LAMBDA, MODEL_FIELDS, fewest_samples, largest_lambda
 from deddqn.de.config import DEConfig
 from deddqn.de.constraint_state import CONSTRAINT_FIELDS, Pair
 from deddqn.de.discrete_state import DISCRETE_FIELDS, discrete_sizes
@@ -37,8 +37,6 @@ from deddqn.rng import STATE_WORDS, Stream
 
 DONORS = 5
 MEMORY_SIZE = 6  # remembered per operator (H of L-SHADE)
-LARGEST_LAMBDA = 8  # of the strategy cma, in units of its first one
-SAMPLED_SHARE, MOST_SAMPLES = 1e-3, 1000  # the first lambda of CMA-ES as a second searcher: of its evaluations, at most
 
 
 class Counter(IntEnum):
@@ -380,12 +378,6 @@ def surrogate_size(dimension: int) -> int:
 
 
 @shared
-def largest_lambda(dimension, evaluations):
-    """The lambda that CMA-ES begins with where it has so many evaluations."""
-    return max(fewest_samples(dimension), np.int64(min(SAMPLED_SHARE * evaluations, MOST_SAMPLES) + 0.5))
-
-
-@shared
 def known_individuals(counters):
     """The individuals that the policy decides for: those of DE, which wait while CMA-ES searches."""
     return counters[Counter.BEST_POPULATION_SIZE] if counters[Counter.SAMPLING] else counters[Counter.POPULATION]
@@ -395,9 +387,3 @@ def known_individuals(counters):
 def archive_room(rate, population):
     """The most members of an archive of `rate` populations."""
     return np.int64(rate * population + 0.5)
-
-
-@shared
-def fewest_samples(dimension):
-    """The lambda that the strategy cma begins with, and CMA-ES ends with."""
-    return 4 + np.int64(3.0 * math.log(dimension))

@@ -14,9 +14,9 @@ import numpy as np
 from deddqn._jit import Record
 from deddqn._jit.contents import ONE, check_parts, check_record
 from deddqn._jit.structs import TABLE_WIDTH
-from deddqn.de.cma_state import Model
+from deddqn.de.cma_state import Model, fewest_samples
 from deddqn.de.portfolio import ADAPTS
-from deddqn.de.state import DE_STATE, Counter, Scalar, fewest_samples, known_individuals
+from deddqn.de.state import DE_STATE, Counter, Scalar, known_individuals
 from deddqn.engine.run_memory import EPISODE, Episode, view_run
 from deddqn.engine.run_spec import RunSpec, write_run
 from deddqn.features.buffers import OBSERVER, Tally

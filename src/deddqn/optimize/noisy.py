@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from deddqn.de.cma_state import Model
+from deddqn.de.cma_state import Model, fewest_samples
 from deddqn.de.config import SMALLEST_POPULATION, DEConfig
 from deddqn.de.noise import FIRST_FACTOR
-from deddqn.de.state import Counter, fewest_samples
+from deddqn.de.state import Counter
 from deddqn.engine.extension import extend_run
 from deddqn.engine.run import Run
 
