@@ -348,6 +348,17 @@ def test_an_extension_keeps_who_searches(evaluations: int) -> None:
     assert run.evaluations == 4000 and run.best_value <= before
 
 
+def test_an_extension_may_come_too_late_for_a_trial() -> None:
+    run = run_of(rastrigin, 3, budget=1000, population_size=20)
+    run.advance(1000)
+    extend_run(run, DEConfig(budget=1500, cma_share=0.25, population_size=20))
+    run.advance(1500)
+    assert run.evaluations == 1500 and not run.de_state.counters[Counter.TRIED]
+    extend_run(run, DEConfig(budget=4000, cma_share=0.25, population_size=20))
+    run.advance(4000)
+    assert run.evaluations == 4000 and run.de_state.counters[Counter.TRIED]
+
+
 @pytest.mark.parametrize(
     ("settings", "rule"),
     [

@@ -46,6 +46,8 @@ def extend_run(run: Run, config: DEConfig) -> None:
         raise ValueError("a run can be extended between two generations only")
     if run.de_state.counters[Counter.TRIED]:  # what has been begun is not taken back
         config = replace(config, cma_share=run.spec.config.cma_share)
+    elif run.evaluations >= config.hand_over:  # it would be too late
+        config = replace(config, cma_share=0.0)
     old = view_run(run.arena)
     run.move(replace(run.spec, config=config))
     copy_memory(old, view_run(run.arena))
