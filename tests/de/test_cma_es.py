@@ -13,6 +13,7 @@ from scipy.optimize import NonlinearConstraint
 from deddqn import Optimizer, minimize
 from deddqn.de import DEConfig
 from deddqn.de.cma_state import Model, fewest_samples
+from deddqn.de.config import config_for
 from deddqn.de.state import Counter, Scalar
 from deddqn.engine.extension import extend_run
 from deddqn.engine.memory_check import check_arena
@@ -402,3 +403,86 @@ def test_uneven_and_fixed_widths() -> None:
         lambda x: float(np.sum((x / scales - 0.3) ** 2)), [(-s, s) for s in scales], maxfun=3000, cma_share=0.45, rng=2
     )
     assert found.fun < 1e-9
+
+
+# -- what a review found
+
+
+def told_to(search: Optimizer, evaluations: int) -> None:
+    while search.result.nfev < evaluations or not search._run.between_generations:
+        points = search.ask()
+        search.tell(points, [rastrigin(point) for point in points])
+
+
+def test_an_extension_has_no_more_samples_than_rows() -> None:
+    """The strategy cma has room for more samples than the population has individuals."""
+    settings: dict[str, Any] = {"policy": "random", "portfolio": ["cma", "rand/1"], "population_size": 10}
+    search = Optimizer([(-5, 5)] * 10, maxfun=10_000, cma_share=0.25, rng=1, **settings)
+    told_to(search, 5100)
+    search.extend(maxfun=100_000)
+    assert search._run.de_state.model[Model.LAMBDA] <= search._run.de_state.fitness.size
+    check_arena(search._run.spec, search._run.arena)
+
+
+def test_a_trial_from_the_start_still_has_a_first_population() -> None:
+    found = minimize(lambda x: math.inf, [(-5, 5)] * 2, maxfun=100, cma_share=0.499, population_size=10, rng=1)
+    assert found.nfev == 100
+    given = np.full((10, 2), 0.5) + np.arange(20).reshape(10, 2) / 100
+    seen: list[np.ndarray] = []
+    minimize(lambda x: seen.append(x) or 1.0, [(-5, 5)] * 2, maxfun=100, cma_share=0.499, init=given)
+    np.testing.assert_array_equal(seen[:10], given)
+
+
+def test_an_extension_to_the_same_budget_has_ended() -> None:
+    search = Optimizer([(-5, 5)] * 2, maxfun=100, cma_share=1.0, rng=1)
+    told_to(search, 100)
+    search.extend(maxfun=100)
+    assert search.stop() and search.result.nfev == 100
+
+
+def test_the_strategy_cma_and_a_trial_can_be_saved(tmp_path: Any) -> None:
+    settings: dict[str, Any] = {"policy": "random", "portfolio": ["cma", "rand/1"], "population_size": 30}
+    search = Optimizer([(-5, 5)] * 10, maxfun=3000, cma_share=0.25, rng=1, **settings)
+    told_to(search, 1600)
+    assert search._run.de_state.counters[Counter.SAMPLING]
+    search.save(tmp_path / "search")
+    again = Optimizer.load(tmp_path / "search")
+    told_to(again, 3000)
+    assert again.result.nfev == 3000
+
+
+def test_an_extension_keeps_the_individuals_that_wait() -> None:
+    search = Optimizer([(-5, 5)] * 2, maxfun=20_000, policy="softmax-budget", cma_share=0.45, rng=1)
+    told_to(search, 2060)
+    assert search._run.de_state.counters[Counter.SAMPLING]
+    waiting = search._run.individuals
+    lowest = search._run.de_state.best_population_fitness[:waiting].min()
+    search.extend(maxfun=search.result.nfev + 50)
+    assert search._run.individuals == waiting
+    assert search._run.de_state.best_population_fitness[:waiting].min() == lowest
+
+
+def test_a_surrogate_that_is_no_longer_needed(tmp_path: Any) -> None:
+    """Above 10 D^3 evaluations there is one candidate."""
+    search = Optimizer([(-5, 5)] * 2, maxfun=70, policy="softmax-budget", population_size=10, rng=1)
+    told_to(search, 62)
+    search.extend(maxfun=500)
+    told_to(search, 90)
+    search.save(tmp_path / "search")
+    again = Optimizer.load(tmp_path / "search")
+    told_to(again, 500)
+    assert again.result.nfev == 500
+
+
+def test_rules_give_way_where_cma_es_cannot_search() -> None:
+    policy = load_policy("softmax-budget")
+    whole = Problem(
+        "whole", np.zeros(2), np.full(2, 9.0), Problem.from_function(slope, [(0, 9)] * 2).objective, integrality=1
+    )
+    config = config_for(policy.de, budget=20_000)
+    assert RunSpec(problem=whole, policy=policy, portfolio=policy.portfolio, config=config).config.cma_share == 0.0
+
+
+def test_a_share_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="cma_share must be 0 without maxfun"):
+        Optimizer([(-5, 5)] * 2, cma_share=0.25)

@@ -56,11 +56,9 @@ def hand_over(de_state):
     for i in range(counters[Counter.BEST_POPULATION_SIZE]):
         de_state.best_population_fitness[i] = de_state.fitness[i]
         copy(de_state.parents[i], de_state.best_population[i])
-    if len(de_state.model_points) > counters[Counter.ALLOCATED]:  # samples take the rows of the archive
-        counters[Counter.ARCHIVED] = 0
     counters[Counter.INITIALISED] = 0
     model[Model.TAKEN_OVER_AT] = counters[Counter.EVALUATIONS]
-    model[Model.BEGUN] = 0
+    model[Model.BEGUN] = model[Model.SAMPLES] = 0
     begin_distribution(de_state)
     sample_population(de_state)
 
@@ -68,7 +66,10 @@ def hand_over(de_state):
 @kernel
 def is_behind(de_state):
     """True at the decision, when CMA-ES has found nothing better than DE had."""
-    at_decision = de_state.counters[Counter.EVALUATIONS] >= de_state.counters[Counter.DECISION]
+    counters = de_state.counters
+    at_decision = (
+        counters[Counter.EVALUATIONS] >= counters[Counter.DECISION] and counters[Counter.BEST_POPULATION_SIZE] > 0
+    )
     return at_decision and not de_state.scalars[Scalar.F_BSF] < de_state.scalars[Scalar.TO_BEAT]
 
 
@@ -85,7 +86,7 @@ def hand_back(de_state):
     for i in range(counters[Counter.POPULATION], de_state.fitness.size):
         de_state.fitness[i] = math.inf
     counters[Counter.BEST_POPULATION_SIZE] = 0
-    de_state.model[Model.SIGMA] = 0.0
+    de_state.model[Model.SIGMA] = de_state.model[Model.BEGUN] = 0
     shrink_population(de_state)
 
 
@@ -116,7 +117,8 @@ def scheduled_lambda(de_state):
     evaluations = counters[Counter.WHOLE_BUDGET] - start
     first, last = largest_lambda(dimension, evaluations), fewest_samples(dimension)
     spent = (counters[Counter.EVALUATIONS] - start) / evaluations
-    return min(math.floor(first + (last - first) * spent + 0.5), len(de_state.model_points))
+    samples = math.floor(first + (last - first) * spent + 0.5)
+    return min(samples, len(de_state.model_points), de_state.fitness.size)  # an extended search has the room it has
 
 
 @kernel
@@ -126,6 +128,8 @@ def sample_population(de_state):
     counters, model, mean, white = de_state.counters, de_state.model, de_state.model_mean, de_state.model_white
     stream, bounded = de_state.streams[Stream.SEARCH], math.isfinite(de_state.search_lower[0])
     counters[Counter.POPULATION] = np.int64(model[Model.LAMBDA])
+    if counters[Counter.POPULATION] > counters[Counter.ALLOCATED]:  # samples take the rows of the archive
+        counters[Counter.ARCHIVED] = 0
     for i in range(counters[Counter.POPULATION]):
         step, point, square = de_state.model_points[i], de_state.parents[i], 0.0
         for d in range(mean.size):

@@ -128,7 +128,9 @@ class DEConfig:
     @property
     def hand_over(self) -> int:
         """The evaluations after which CMA-ES is tried; the budget where it never is."""
-        return max(math.floor((1.0 - 2.0 * self.cma_share) * self.budget + 0.5), 0)
+        if self.cma_share == 1.0:
+            return 0
+        return max(math.floor((1.0 - 2.0 * self.cma_share) * self.budget + 0.5), 1)  # DE has its first population
 
     @property
     def decision(self) -> int:

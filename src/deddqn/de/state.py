@@ -50,7 +50,7 @@ class Counter(IntEnum):
     EVALUATIONS = 5  # t
     GENERATION = 6  # finished generations
     GENERATION_SIZE = 7  # evaluations of the current generation: NP, or what the budget leaves
-    INITIALISED = 8  # 0 while the initial population is evaluated
+    INITIALISED = 8  # 0 while a population without values is evaluated: the initial one, samples of CMA-ES
     DEFERRED = 9
     DONORS_DRAWN = 10  # individuals of this generation that have their donors
     PROPOSED = 11  # ... that have a trial
@@ -68,7 +68,7 @@ class Counter(IntEnum):
     RENUMBERED = 23  # 1 when the population that begins is not the last one with its numbers: see `origin`
     RESTARTS = 24
     SURROGATE_CHECKED = 25  # the generation, from 1 on, that has checked whether the surrogate is out of date
-    BEST_POPULATION_SIZE = 26  # individuals of the best population that a restart replaced
+    BEST_POPULATION_SIZE = 26  # individuals of the best population that a restart replaced, or of DE while it waits
     POPULATION_START = 27  # evaluations before the population's own
     FINAL_EVALUATIONS = 28  # evaluations at the end of the budget that are for the best population
     RECENT_POINTS = 29  # evaluated points so far that are no parents
@@ -90,7 +90,7 @@ class Counter(IntEnum):
     HORIZON = 45  # evaluations that the policy plans for: BUDGET, or less where the end is not known
     FIRST_POPULATION = 46  # of a run whose end is not known; 0 where it is
     NOISE_HANDLING = 47
-    WHOLE_BUDGET = 48  # BUDGET, or more where DE has a share of it
+    WHOLE_BUDGET = 48  # BUDGET, or more before CMA-ES is tried: DE plans without the trial
     SAMPLING = 49  # CMA-ES searches: populations are its samples
     HAND_OVER = 50  # evaluations after which it is tried; WHOLE_BUDGET where it is not
     DECISION = 51  # evaluations after which it goes on only if it is ahead

@@ -22,6 +22,7 @@ from deddqn.de.initialization import draw_individuals
 from deddqn.de.population_reduction import scheduled_size
 from deddqn.de.restart import enlarge_population
 from deddqn.de.state import DE_STATE, Counter, End, Scalar
+from deddqn.de.termination import target_reached
 from deddqn.engine.run import Run
 from deddqn.engine.run_memory import EPISODE, Episode, Link, open_run, view_run
 from deddqn.features.buffers import OBSERVER
@@ -51,10 +52,10 @@ def extend_run(run: Run, config: DEConfig) -> None:
     old = view_run(run.arena)
     run.move(replace(run.spec, config=config))
     copy_memory(old, view_run(run.arena))
-    known = len(run.population)
+    known = run.individuals
     replan(run.address)
-    if not run.compiled and len(run.population) > known and hasattr(run.spec.policy, "renumber"):
-        run.spec.policy.renumber(np.full(len(run.population), -1))
+    if not run.compiled and run.individuals > known and hasattr(run.spec.policy, "renumber"):
+        run.spec.policy.renumber(np.full(run.individuals, -1))
 
 
 def copy_memory(old: Episode, new: Episode) -> None:
@@ -77,6 +78,8 @@ def copy_memory(old: Episode, new: Episode) -> None:
     new.de_state.parents[allocated : allocated + archived] = old.de_state.parents[first : first + archived]
     counters[Counter.ARCHIVED] = archived
     counters[Counter.ARCHIVE_ROOM] = min(int(counters[Counter.ARCHIVE_ROOM]), archive_room)
+    if new.de_state.training_values.size != old.de_state.training_values.size:  # a surrogate that nobody has fitted
+        counters[[Counter.TRAINING_POINTS, Counter.RECENT_POINTS, Counter.SURROGATE_CHECKED, Counter.REFIT_AT]] = 0
 
 
 @kernel("none(int64)")
@@ -87,8 +90,13 @@ def replan(run):
     if counters[Counter.TRIED]:
         counters[Counter.BUDGET] = counters[Counter.HORIZON] = counters[Counter.WHOLE_BUDGET]
     if counters[Counter.SAMPLING]:
-        counters[Counter.ENDED] = End.NOT_YET
-        sample_population(de_state)
+        if target_reached(de_state.scalars):
+            counters[Counter.ENDED] = End.TARGET
+        elif counters[Counter.EVALUATIONS] >= counters[Counter.WHOLE_BUDGET]:
+            counters[Counter.ENDED] = End.BUDGET
+        else:
+            counters[Counter.ENDED] = End.NOT_YET
+            sample_population(de_state)
         reset_generation(de_state)
         return
     known, size = counters[Counter.POPULATION], scheduled_size(de_state)

@@ -147,6 +147,11 @@ class Run:
         return self.de_state.parents[: int(self.de_state.counters[Counter.POPULATION])]
 
     @property
+    def individuals(self) -> int:
+        """How many individuals the policy decides for: those of DE, which wait while CMA-ES searches."""
+        return int(known_individuals(self.de_state.counters))
+
+    @property
     def fitness(self) -> np.ndarray:
         """(NP,) view: the parents' values."""
         return self.de_state.fitness[: int(self.de_state.counters[Counter.POPULATION])]
@@ -189,7 +194,7 @@ class Run:
         if not initial:
             policy.end_generation()
         if de_state.counters[Counter.RENUMBERED] and hasattr(policy, "renumber"):
-            policy.renumber(de_state.origin[: int(known_individuals(de_state.counters))].copy())
+            policy.renumber(de_state.origin[: self.individuals].copy())
 
     # Asynchronous runs: pending points are known by their rows, which change when values are told
 

@@ -80,7 +80,7 @@ class RunSpec:
         for argument, kind in (("problem", Problem), ("portfolio", Portfolio), ("config", DEConfig)):
             if not isinstance(getattr(self, argument), kind):
                 raise ValueError(f"{argument} must be a {kind.__name__}, got {getattr(self, argument)!r}")
-        object.__setattr__(self, "config", follow_budget(self.config, self.problem.dimension))
+        object.__setattr__(self, "config", follow_budget(self._own_rules(), self.problem.dimension))
         if isinstance(self.policy, CompiledPolicy):
             self.policy.check_portfolio(self.portfolio)
         elif not is_policy(self.policy):
@@ -100,6 +100,13 @@ class RunSpec:
             raise ValueError(f"reward {self.reward!r} needs a reward_setup made for the problem, got none")
         if self.reward in NEEDS_OPTIMUM and self.problem.optimum is None:
             raise ValueError(f"reward {self.reward!r} needs a known optimum, but {self.problem.name!r} has none")
+
+    def _own_rules(self) -> DEConfig:
+        """The settings without the rule for CMA-ES, where that cannot search; who asks for it gets an error."""
+        if self.problem.constraints is None and not self.problem.integrality.any():
+            return self.config
+        names = [name for name in self.config.by_budget.split() if name != "cma_share"]
+        return replace(self.config, by_budget=" ".join(names))
 
     def _check_hand_over(self) -> None:
         if self.config.cma_share == 0.0:

@@ -119,7 +119,7 @@ def carry_out(plan: Plan, run: Run) -> Plan:
         return plan
     if plan.waiting < run.evaluations:
         raise ValueError(f"maxfun must be at least {run.evaluations}, the evaluations made, got {plan.waiting}")
-    extend_run(run, plan.config_for(run.spec.config, plan.waiting, len(run.population), run.spec.problem.dimension))
+    extend_run(run, plan.config_for(run.spec.config, plan.waiting, run.individuals, run.spec.problem.dimension))
     return replace(plan, maxfun=plan.waiting, waiting=None)
 
 
@@ -128,12 +128,12 @@ def plan_by_clock(plan: Plan, run: Run, affordable: int) -> None:
 
     Small changes are left for later: they cost more than they bring.
     """
-    config, in_use = run.spec.config, len(run.population)
-    budget = min(max(affordable, run.evaluations + in_use), LARGEST_BUDGET)
+    config = run.spec.config
+    budget = min(max(affordable, run.evaluations + len(run.population)), LARGEST_BUDGET)
     begins = config.first_population is not None
     if not (begins or run.ended) and abs(budget - config.budget) <= SMALL_CHANGE * (budget - run.evaluations):
         return
-    wanted = plan.config_for(config, budget, in_use, run.spec.problem.dimension)
+    wanted = plan.config_for(config, budget, run.individuals, run.spec.problem.dimension)
     if not begins and wanted.population_size <= ROOM * config.population_size:
         wanted = replace(wanted, population_size=config.population_size)
     extend_run(run, wanted)

@@ -46,6 +46,8 @@ def plan_search(
     if maxfun is None and updating == "asynchronous":
         maxfun = MOST_UNPLANNED  # pending points cannot follow a plan that changes
     evaluations = MOST_UNPLANNED if maxfun is None else whole_number("maxfun", maxfun, 1)
+    if maxfun is None and others["cma_share"]:
+        raise ValueError(f"cma_share must be 0 without maxfun, of which it is a share, got {others['cma_share']}")
     own = getattr(policy, "de", {})
     sized = population_size is not None or given_size is not None
     follows = not sized and "population_size" in own.get("by_budget", "") and final_population is None
