@@ -63,11 +63,11 @@ def trained(tmp_path_factory):
     return out
 
 
-def test_settings_are_those_of_table_2_but_for_batch_runs_and_rollouts():
+def test_settings_are_those_of_table_2_but_for_runs_side_by_side():
     for reward, more in (("R1", {"reward_scale"}), ("R3", set())):
-        found = deviations(settings(reward, 3, {"device": "cuda"}))
-        changed = {"batch_size", "target_update_interval", "n_runs", "rollout_steps", "synchronous"}
-        assert found.keys() == changed | more
+        assert deviations(settings(reward, 3, {})).keys() == {"n_runs"} | more
+        assert deviations(settings(reward, 3, {"device": "cuda"})).keys() == {"n_runs", "synchronous"} | more
+    assert deviations(settings("R2", 3, {"n_runs": 1})) == {}
     config = settings("R2", 3, {})
     assert (config.seed, config.cycles, config.buffer_size, config.learning_starts) == (3, 1890, 100_000, 10_000)
 
@@ -252,8 +252,8 @@ def test_an_ablation(tmp_path, capsys):
         "--repeats",
         "1",
     ]
-    words += ["--variants", "as-trained", "copy-64000", "ratio-8", "--settings", json.dumps(small)]
+    words += ["--variants", "as-trained", "copy-64000", "runs-1", "--settings", json.dumps(small)]
     assert main(words) == 0
     text = capsys.readouterr().out
-    assert all(f"| r2-{name}-seed0 " in text for name in ("as-trained", "copy-64000", "ratio-8"))
-    assert "replay_ratio 8.0 (64.0)" in text
+    assert all(f"| r2-{name}-seed0 " in text for name in ("as-trained", "copy-64000", "runs-1"))
+    assert "n_runs 2 (1)" in text and "replay_ratio 2.0 (64.0)" in text
