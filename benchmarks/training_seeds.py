@@ -1,6 +1,7 @@
 """Many trainings per reward, with seeds of their own: is the paper's result inside of what training seeds give?
 
     python -m benchmarks.training_seeds train --out DIR [--rewards R1 R2 R3] [--seeds 5] [--device cuda]
+    python -m benchmarks.training_seeds choose --out DIR [--ship FOLDER] [--markdown FILE]
     python -m benchmarks.training_seeds evaluate --out DIR [--runs 25] [--markdown FILE]
     python -m benchmarks.training_seeds ablate --out DIR [--rewards R2] [--variants batch-1024 ...] [--cycles 60]
 
@@ -10,10 +11,14 @@ evaluations) are, for --cycles or --evaluations; --together K shares the trainin
 into --stages, and the next stage is always that of the training that is shortest, so that all are equally long whenever
 the time ends. After each stage the weights of the best cycle so far are kept. --settings: more of them, as JSON.
 
-*evaluate* takes the weights of the last stage that all trainings have reached and runs them in one comparison with the
-shipped networks (--problems, --budget). Every evaluation on the test functions goes into docs/research/test-set-log.md.
+*choose* takes the weights of the last stage that all trainings have reached, and says how they fare on the training
+problems (--repeats runs of each) and which one of every reward the paper's rule keeps: the most reward accumulated in
+training. --ship writes these into policy files, by the names of the shipped ones.
 
-*ablate* trains variants of one setting each and judges them on the training functions alone (--repeats runs of each).
+*evaluate* runs the same weights on the paper's test problems (or --problems, with --budget), beside its Table 3. Every
+evaluation on the test functions goes into docs/research/test-set-log.md.
+
+*ablate* trains variants of one setting each and judges them as *choose* does.
 """
 
 from __future__ import annotations
@@ -32,48 +37,46 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from deddqn._utils.atomic import remove_leftovers, replacing, write_text
 from deddqn._utils.lock import FolderInUse, FolderLock
 from deddqn._utils.signals import stopped_by_signals
 from deddqn.analysis.tables import Table, columns, number, to_markdown
 from deddqn.evaluation import evaluate_policies, rank_score, reference_errors
-from deddqn.policies import CompiledPolicy, Policy, load_policy_file
+from deddqn.policies import CompiledPolicy, load_policy, load_policy_file
 from deddqn.training.api import TrainingFailed, learn
 from deddqn.training.config import TrainingConfig
 
 REWARDS = ("R1", "R2", "R3")
 TARGET_COPY = 1000  # Table 2: evaluations between two copies to the target network
-MANY_RUNS: dict[str, Any] = {
-    "batch_size": 4096,
-    "replay_ratio": 64.0,
-    "n_runs": 256,
-    "rollout_steps": 25,
+AS_TRAINED: dict[str, Any] = {
+    "n_runs": 32,
     "checkpoint": "full",  # light ones would bring the runs to different parts of their budgets again, at every resume
-    "checkpoint_seconds": 120.0,
+    "checkpoint_seconds": 300.0,
     "tensorboard": False,
 }
-"""What is not Table 2's, or does not change what is learned; memory, warm-up, rates and network are the paper's."""
+"""What is not Table 2's, or does not change what is learned: as many runs side by side as there are problems."""
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "as-trained": {},
+    "runs-1": {"n_runs": 1},
     "batch-1024": {"batch_size": 1024},
     "batch-65536": {"batch_size": 65_536},
     "copy-64000": {"target_copy": 64_000},
     "copy-512000": {"target_copy": 512_000},
     "memory-2048000": {"buffer_size": 2_048_000},
-    "ratio-8": {"replay_ratio": 8.0},
-    "runs-1024": {"n_runs": 1024},
 }
-"""What `ablate` tries, one setting each; 64,000 evaluations are Table 2's 1000 updates, in batches of 4096."""
+"""What `ablate` tries, one setting each; the presets `fast-*` have the largest batch and the rarest copies."""
 
 
 def settings(reward: str, seed: int, changes: Mapping[str, Any]) -> TrainingConfig:
     """The settings of one training; `changes` may hold ``target_copy``, in evaluations whatever the batch is."""
-    values = {"preset": f"paper-{reward.lower()}", **MANY_RUNS, **changes, "seed": seed}
+    values = {"preset": f"paper-{reward.lower()}", **AS_TRAINED, **changes, "seed": seed}
     values.setdefault("synchronous", values.get("device", "cpu") == "cpu")
     evaluations = values.pop("target_copy", TARGET_COPY)
-    updates = round(evaluations * values["replay_ratio"] / values["batch_size"])
-    values.setdefault("target_update_interval", max(1, updates))
+    samples, batch = (values.get(name, getattr(TrainingConfig, name)) for name in ("replay_ratio", "batch_size"))
+    values.setdefault("target_update_interval", max(1, round(evaluations * samples / batch)))
     return TrainingConfig.from_json(values)
 
 
@@ -184,6 +187,7 @@ def report_progress(training: Training, trainings: Sequence[Training], seconds: 
 class Kept:
     """The weights that a training has kept at a stage, and what its summary says."""
 
+    path: Path
     name: str
     policy: CompiledPolicy
     summary: dict[str, Any]
@@ -192,9 +196,10 @@ class Kept:
     def of(cls, folder: Path, cycles: int) -> Kept:
         """As `keep_stage` left it."""
         stage = stages_of(folder)[cycles]
-        policy = load_policy_file(stage / "best.safetensors")
+        path = stage / "best.safetensors"
+        policy = load_policy_file(path)
         policy.name = folder.name
-        return cls(folder.name, policy, json.loads((stage / "summary.json").read_text()))
+        return cls(path, folder.name, policy, json.loads((stage / "summary.json").read_text()))
 
     @property
     def config(self) -> TrainingConfig:
@@ -205,6 +210,14 @@ class Kept:
     def mean_return(self) -> float:
         """The reward accumulated in training, per cycle: stages may end a few cycles late."""
         return float(self.summary["total_return"]) / float(self.summary["cycles"])
+
+    @property
+    def described(self) -> tuple[str, ...]:
+        """Name, length, returns (those of cycles, or the means of a long training's quarters), and their mean."""
+        returns = [mean for _, mean in self.summary["curve"]]
+        parts = np.array_split(returns, min(4, len(returns)))
+        lengths = (f"{self.summary[name]:,}" for name in ("cycles", "evaluations", "updates"))
+        return (self.name, *lengths, ", ".join(number(float(p.mean())) for p in parts), number(self.mean_return))
 
 
 def kept_trainings(out: Path, cycles: int = 0) -> list[Kept]:
@@ -219,17 +232,6 @@ def kept_trainings(out: Path, cycles: int = 0) -> list[Kept]:
     return [Kept.of(folder, cycles) for folder, stages in found.items() if cycles in stages]
 
 
-def judged_on_training(policies: Sequence[Policy], config: TrainingConfig, repeats: int) -> list[list[str]]:
-    """Per policy, of greedy runs on the training problems: shares of the strategies in per cent, and the rank score."""
-    problems, de = config.training_problems(), config.de_config()
-    references = reference_errors(problems, repeats=repeats, config=de)
-    found = evaluate_policies(policies, problems, repeats=repeats, config=de)
-    return [
-        [" ".join(f"{100 * s:.0f}" for s in e.shares.mean(axis=0)), f"{rank_score(e.errors, references):.3f}"]
-        for e in found
-    ]
-
-
 def deviations_of(kept: Sequence[Kept]) -> str:
     """In words, the settings of trainings that are not Table 2's."""
     recorded = [k.policy.metadata["provenance"]["deviations"].items() for k in kept]
@@ -237,27 +239,34 @@ def deviations_of(kept: Sequence[Kept]) -> str:
     return f"Other settings than in Table 2, whose are in brackets: {', '.join(sorted(found)) or 'none'}."
 
 
-def trainings_table(kept: Sequence[Kept], judged: Sequence[list[str]], title: str) -> Table:
-    """What became of trainings, on the training problems alone."""
+def trainings_table(kept: Sequence[Kept], beside: Sequence[str], repeats: int, title: str) -> Table:
+    """What became of trainings with one reward, on the training problems alone; policies `beside` them come first."""
+    config = kept[0].config
+    problems, de = config.training_problems(), config.de_config()
+    references = reference_errors(problems, repeats=repeats, config=de)
+    policies = [*map(load_policy, beside), *(k.policy for k in kept)]
+    greedy = evaluate_policies(policies, problems, repeats=repeats, config=de, reward=config.reward)
+    described = [*((name, "", "", "", "", "") for name in beside), *(k.described for k in kept)]
     rows = [
         (
-            k.name,
-            *(f"{k.summary[name]:,}" for name in ("cycles", "evaluations", "updates")),
-            number(k.mean_return),
-            number(k.summary["best_return"]),
             *texts,
+            number(e.mean_return),
+            " ".join(f"{100 * share:.0f}" for share in e.shares.mean(axis=0)),
+            f"{rank_score(e.errors, references):.3f}",
         )
-        for k, texts in zip(kept, judged, strict=True)
+        for texts, e in zip(described, greedy, strict=True)
     ]
-    names = ("training", "cycles", "evaluations", "updates", "mean return", "best cycle", "shares, %", "rank score")
-    return Table("trainings", title, columns(*((name,) for name in names)), tuple(rows), deviations_of(kept))
+    names = ("training", "cycles", "evaluations", "updates", "returns, in turn", "their mean")
+    judged = ("greedy return", "shares, %", "rank score")
+    return Table(
+        "trainings", title, columns(*((name,) for name in (*names, *judged))), tuple(rows), deviations_of(kept)
+    )
 
 
 def ablation(out: Path, repeats: int) -> list[str]:
     """The table of variants that were trained below `out`."""
-    kept = kept_trainings(out)
-    judged = judged_on_training([k.policy for k in kept], kept[0].config, repeats)
-    return [to_markdown(trainings_table(kept, judged, "Variants of one training, on the training problems"))]
+    title = "Variants of one training, on the training problems"
+    return [to_markdown(trainings_table(kept_trainings(out), ["random"], repeats, title))]
 
 
 def planned(options: argparse.Namespace) -> list[Training]:
@@ -321,8 +330,8 @@ def parser() -> argparse.ArgumentParser:
         one.add_argument(
             "--evaluations", type=float, default=0, help="length in evaluations instead; the paper's is 6.05e8"
         )
-        one.add_argument("--batch-size", type=int, default=MANY_RUNS["batch_size"])
-        one.add_argument("--replay-ratio", type=float, default=MANY_RUNS["replay_ratio"])
+        one.add_argument("--batch-size", type=int, default=TrainingConfig.batch_size)
+        one.add_argument("--replay-ratio", type=float, default=TrainingConfig.replay_ratio)
         one.add_argument("--target-copy", type=int, default=TARGET_COPY, help="evaluations between two copies")
         one.add_argument("--device", default="cpu", help="cpu or cuda")
         one.add_argument("--max-seconds", type=float, default=0.0, help="stop with checkpoints after this time")
@@ -331,30 +340,33 @@ def parser() -> argparse.ArgumentParser:
         one.add_argument("--settings", default="{}", help="further settings of all trainings, as JSON")
         one.add_argument("--helper", action="store_true", help=argparse.SUPPRESS)
     one.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS))
-    judge = commands.add_parser("evaluate")
-    judge.add_argument("--out", type=Path, required=True, help="folder of the trainings")
-    judge.add_argument("--runs", type=int, default=25)
-    judge.add_argument("--problems", nargs="+", default=["cec2005-test"], help="others to try the command")
-    judge.add_argument("--budget", type=int, default=10_000)
-    judge.add_argument("--seed", type=int, default=0)
-    judge.add_argument("--cycles", type=int, default=0, help="the stage to evaluate, not the last common one")
-    for one in (judge, commands.choices["ablate"]):
-        one.add_argument("--repeats", type=int, default=5, help="runs per training problem")
+    for name in ("choose", "evaluate"):
+        one = commands.add_parser(name)
+        one.add_argument("--out", type=Path, required=True, help="folder of the trainings")
+        one.add_argument("--cycles", type=int, default=0, help="the stage to take, not the last common one")
+    one.add_argument("--runs", type=int, default=25)
+    one.add_argument("--problems", nargs="+", default=["cec2005-test"], help="others to try the command")
+    one.add_argument("--budget", type=int, default=10_000)
+    one.add_argument("--seed", type=int, default=0)
+    commands.choices["choose"].add_argument("--ship", type=Path, help="folder for the policy files of the chosen")
+    for name in ("choose", "ablate"):
+        commands.choices[name].add_argument("--repeats", type=int, default=25, help="runs per training problem")
+    for one in (commands.choices[name] for name in ("choose", "evaluate", "ablate")):
         one.add_argument("--markdown", type=Path, help="also write the tables into this file")
     return made
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train, evaluate or ablate; return the exit status."""
+    """Train, choose, evaluate or ablate; return the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
     options = parser().parse_args(arguments)
     status, texts = 0, []
-    if options.command != "evaluate":
+    if options.command in ("train", "ablate"):
         status = train(options, arguments)
-    if options.command == "evaluate":
-        from benchmarks.seed_tables import evaluation  # needs pandas, which a machine for training may lack
+    if options.command in ("choose", "evaluate"):
+        from benchmarks import seed_tables  # needs pandas, which a machine for training may lack
 
-        texts = evaluation(options)
+        texts = seed_tables.choice(options) if options.command == "choose" else seed_tables.evaluation(options)
     elif options.command == "ablate" and not options.helper and any(options.out.glob("*/at-*")):
         texts = ablation(options.out, options.repeats)
     if texts:

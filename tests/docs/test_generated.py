@@ -127,6 +127,15 @@ def test_the_nearest_preset_is_found(name: str) -> None:
     assert cards.shortest_settings(config) == {"preset": name, "gamma": 0.5}
 
 
+@pytest.mark.parametrize(
+    ("returns", "said"),
+    [([1.0, 3.0, 2.0], "the cycles of the training are 1, 3, 2."), ([1.0] * 19 + [3.0], "a spike of a flat curve")],
+)
+def test_a_card_says_how_far_the_best_cycle_stands_out(returns: list[float], said: str) -> None:
+    curve = [[float(cycle), mean] for cycle, mean in enumerate(returns)]
+    assert said in cards._spike({"kept": "best", "best_cycle": 1, "best_return": 3.0, "curve": curve})
+
+
 def test_a_new_file_gets_its_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save_softmax(tmp_path / "fresh.safetensors", np.zeros((4, 8)), name="fresh", provenance={"remark": "by hand"})
     for module in (registry, methods):

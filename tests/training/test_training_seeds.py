@@ -27,6 +27,7 @@ from benchmarks.training_seeds import (
 from deddqn._utils.lock import FolderLock
 from deddqn.analysis.comparison import MeasuredCell
 from deddqn.analysis.paper_tables import Cell
+from deddqn.policies import load_policy_file
 from deddqn.training.api import TrainingFailed
 from deddqn.training.config import TrainingConfig
 from deddqn.training.provenance import deviations
@@ -63,11 +64,11 @@ def trained(tmp_path_factory):
     return out
 
 
-def test_settings_are_those_of_table_2_but_for_batch_runs_and_rollouts():
+def test_settings_are_those_of_table_2_but_for_runs_side_by_side():
     for reward, more in (("R1", {"reward_scale"}), ("R3", set())):
-        found = deviations(settings(reward, 3, {"device": "cuda"}))
-        changed = {"batch_size", "target_update_interval", "n_runs", "rollout_steps", "synchronous"}
-        assert found.keys() == changed | more
+        assert deviations(settings(reward, 3, {})).keys() == {"n_runs"} | more
+        assert deviations(settings(reward, 3, {"device": "cuda"})).keys() == {"n_runs", "synchronous"} | more
+    assert deviations(settings("R2", 3, {"n_runs": 1})) == {}
     config = settings("R2", 3, {})
     assert (config.seed, config.cycles, config.buffer_size, config.learning_starts) == (3, 1890, 100_000, 10_000)
 
@@ -192,32 +193,41 @@ def test_a_stage_that_all_have(trained, tmp_path):
 
 
 def test_an_evaluation_beside_entries_of_the_paper(trained, tmp_path, monkeypatch, capsys):
-    """On a training problem, with made entries: R1's is far away, R2's at the mean of a seed."""
+    """On a training problem, with made entries: R1's is far away, R2's lower than any."""
     entries = {"ddqn-r1": Cell(PROBLEM, "ddqn-r1", 1e9, 1.0), "ddqn-r2": Cell(PROBLEM, "ddqn-r2", 1.0, 1.0)}
     monkeypatch.setattr("deddqn.analysis.comparison.Analysis.paper_cell", lambda self, method, problem: entries[method])
-    words = [
-        "evaluate",
-        "--out",
-        str(trained),
-        "--runs",
-        "3",
-        "--problems",
-        PROBLEM,
-        "--budget",
-        "300",
-        "--repeats",
-        "1",
-    ]
+    words = ["evaluate", "--out", str(trained), "--runs", "3", "--problems", PROBLEM, "--budget", "300"]
     assert main([*words, "--markdown", str(tmp_path / "table.md")]) == 0
     text = (tmp_path / "table.md").read_text()
     assert text.strip() == capsys.readouterr().out.strip()
     assert "the paper's mean lies between the means of 2 seeds on 0 of 1 problems" in text
-    kept = {k.name: k.mean_return for k in kept_trainings(trained)}
-    for reward in ("r1", "r2"):
-        best = max((name for name in kept if name.startswith(reward)), key=kept.__getitem__)
-        assert f"- {best}, kept by the paper's rule: " in text
-        assert f"- ddqn-{reward}, as shipped: 0 equivalent, 0 undecided, 1 different" in text
-    assert "batch_size 16 (64)" in text and "## R2: all seeds" in text
+    for reward, best in most_rewarded(trained).items():
+        assert f"- {best}, kept by the paper's rule: 0 equivalent, " in text
+        assert f"## {reward.upper()}: all seeds" in text
+    assert "r1-seed0: 0 equivalent, 0 undecided, 1 different" in text.replace(", kept by the paper's rule", "")
+
+
+def most_rewarded(out):
+    """The training with the most reward accumulated, by reward."""
+    kept = {k.name: k.mean_return for k in kept_trainings(out)}
+    return {r: max((name for name in kept if name.startswith(r)), key=kept.__getitem__) for r in ("r1", "r2")}
+
+
+def test_the_choice_is_made_by_training_reward_and_shipped(trained, tmp_path, capsys):
+    assert main(["choose", "--out", str(trained), "--repeats", "1", "--ship", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    assert "batch_size 16 (64)" in text and "| random " in text and "## R2: trainings" in text
+    kept = {k.name: k for k in kept_trainings(trained)}
+    for reward, best in most_rewarded(trained).items():
+        assert f"Most reward accumulated in training: {best}" in text
+        policy = load_policy_file(tmp_path / f"ddqn-{reward}.safetensors")
+        np.testing.assert_array_equal(policy.setup, kept[best].policy.setup)
+        found, trained_with = policy.metadata["provenance"], kept[best].policy.metadata["provenance"]
+        assert policy.name == f"ddqn-{reward}" and trained_with.items() <= found.items()
+        assert found["mean_return_of_seeds"] == {
+            str(k.config.seed): k.mean_return for name, k in kept.items() if name.startswith(reward)
+        }
+        assert (found["updates"], found["kept"]) == (kept[best].summary["updates"], "best")
 
 
 def cell(method, errors, paper):
@@ -229,11 +239,10 @@ def test_the_range_of_the_seeds():
     cells = {
         name: cell(name, [error], paper) for name, error in (("r2-seed0", 1.0), ("r2-seed1", 4.0), ("r2-seed2", 3.0))
     }
-    cells["ddqn-r2"] = cell("ddqn-r2", [9.0], paper)
     row = seed_tables.seeds_table(cells, ["r2-seed0", "r2-seed1", "r2-seed2"], "R2").rows[0]
-    assert row == ("F1-10", "1.00 ?", "4.00 ?", "3.00 ?", "1.00", "3.00", "4.00", "2.00", "yes", "9.00 ?")
+    assert row == ("F1-10", "1.00 ?", "4.00 ?", "3.00 ?", "1.00", "3.00", "4.00", "2.00", "yes")
     said = seed_tables.answer(cells, ["r2-seed1", "r2-seed2"], "R2", "r2-seed1")
-    assert "between the means of 2 seeds on 0 of 1 problems" in said
+    assert "between the means of 2 seeds on 0 of 1 problems; that of a further seed would on 0.3 of them" in said
     assert "is 1.33 times the smallest one" in said
 
 
@@ -252,8 +261,8 @@ def test_an_ablation(tmp_path, capsys):
         "--repeats",
         "1",
     ]
-    words += ["--variants", "as-trained", "copy-64000", "ratio-8", "--settings", json.dumps(small)]
+    words += ["--variants", "as-trained", "copy-64000", "runs-1", "--settings", json.dumps(small)]
     assert main(words) == 0
     text = capsys.readouterr().out
-    assert all(f"| r2-{name}-seed0 " in text for name in ("as-trained", "copy-64000", "ratio-8"))
-    assert "replay_ratio 8.0 (64.0)" in text
+    assert all(f"| r2-{name}-seed0 " in text for name in ("as-trained", "copy-64000", "runs-1"))
+    assert "n_runs 2 (1)" in text and "replay_ratio 2.0 (64.0)" in text

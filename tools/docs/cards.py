@@ -158,12 +158,13 @@ def _spike(provenance: dict[str, Any]) -> str:
     """How far the best cycle stands out of the training that it was taken from."""
     if provenance.get("kept") != "best" or "best_return" not in provenance:
         return ""
-    quarters = [float(np.mean(part)) for part in np.array_split([mean for _, mean in provenance["curve"]], 4)]
-    best, ceiling = provenance["best_return"], max(quarters)
-    means = ", ".join(f"{mean:.4g}" for mean in quarters)
+    returns = [mean for _, mean in provenance["curve"]]
+    parts = [float(np.mean(part)) for part in np.array_split(returns, min(4, len(returns)))]
+    best, whose = provenance["best_return"], "four quarters" if len(returns) > 4 else "cycles"
+    means = ", ".join(f"{mean:.4g}" for mean in parts)
     said = f"The file holds the weights of cycle {provenance['best_cycle']}, whose mean return was {best:.4g}; "
-    said += f"the means of the four quarters of the training are {means}."
-    if best > (1.0 + SPIKE) * ceiling:
+    said += f"the means of the {whose} of the training are {means}."
+    if best > (1.0 + SPIKE) * max(parts):
         said += " So the best cycle is a spike of a flat curve: chance selected it as much as learning did."
     return said
 
