@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import deddqn
-from deddqn.optimize.plotting import run_curves
+from deddqn.optimize.plotting import NO_STRATEGY, run_curves
 from tests.optimize.objectives import BOX, SMALL, bowl
 
 
@@ -45,3 +45,10 @@ def test_odd_runs_can_be_drawn(fun, options, tmp_path):
     result = deddqn.minimize(fun, BOX, population_size=20, rng=1, history=True, **options)
     deddqn.plot(result, tmp_path / "run.svg")
     assert (tmp_path / "run.svg").exists()
+
+
+def test_the_part_of_cma_es_is_named():
+    for share, named in ((0.25, True), (0.0, False)):
+        result = deddqn.minimize(bowl, BOX, history=True, maxfun=2000, cma_share=share, population_size=20, rng=1)
+        texts = deddqn.plot(result).axes[1].get_legend().get_texts()
+        assert (NO_STRATEGY in [text.get_text() for text in texts]) == named

@@ -23,6 +23,10 @@ class RunCurves(NamedTuple):
     strategies: list[str]
 
 
+NO_STRATEGY = "none: CMA-ES, or a new population"
+"""What the plot says where nothing was chosen."""
+
+
 def run_curves(result: OptimizeResult) -> RunCurves:
     """The curves of a result that was made with ``history=True``."""
     if getattr(result, "history", None) is None:
@@ -66,7 +70,11 @@ def draw_shares(axes: Any, curves: RunCurves) -> None:
     if len(curves.shares):
         from matplotlib import color_sequences
 
-        colours = color_sequences["tab10" if len(curves.strategies) <= 10 else "tab20"]
-        axes.stackplot(curves.evaluations[1:], curves.shares.T, labels=curves.strategies, colors=colours, alpha=0.85)
+        colours = list(color_sequences["tab10" if len(curves.strategies) <= 10 else "tab20"])[: len(curves.strategies)]
+        shares, labels = curves.shares, list(curves.strategies)
+        none = 1.0 - shares.sum(axis=1, keepdims=True)
+        if (none > 0.5).any():
+            shares, labels, colours = np.hstack([shares, none]), [*labels, NO_STRATEGY], [*colours, "#e4e4e4"]
+        axes.stackplot(curves.evaluations[1:], shares.T, labels=labels, colors=colours, alpha=0.85)
         axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize=8, frameon=False, reverse=True)
     axes.set(xlabel="evaluations", ylabel="share of the strategies", ylim=(0, 1))
