@@ -29,13 +29,13 @@ LARGEST_POPULATION = 1000  # budgets above a million were not looked at
 FEW_COORDINATES = 8  # need fewer individuals
 LONG_SEARCH = 30_000  # evaluations, above which pre-screening pays less
 DENSE_SEARCH = 10  # evaluations per D^3, above which it does not pay: the population itself covers few coordinates
-TRIAL_SHARE, TRIAL_FROM = 0.25, 3000  # of CMA-ES, and evaluations per coordinate above which its trial costs little
+CMA_SHARE, CMA_FROM = 0.25, 3000  # of CMA-ES, and the evaluations per coordinate above which trying it costs little
 SMALLEST_ARCHIVE, LARGEST_ARCHIVE = 0.5, 2.0  # populations
 
 
 def _cma_share(config: DEConfig, dimension: int) -> float:
     possible = config.restart_tolerance == 0.0 and config.updating != "asynchronous"
-    return TRIAL_SHARE if possible and config.budget > TRIAL_FROM * dimension else 0.0
+    return CMA_SHARE if possible and config.budget > CMA_FROM * dimension else 0.0
 
 
 def _population(config: DEConfig, dimension: int) -> int:

@@ -90,7 +90,7 @@ class Counter(IntEnum):
     HORIZON = 45  # evaluations that the policy plans for: BUDGET, or less where the end is not known
     FIRST_POPULATION = 46  # of a run whose end is not known; 0 where it is
     NOISE_HANDLING = 47
-    WHOLE_BUDGET = 48  # BUDGET, or more before CMA-ES is tried: DE plans without the trial
+    WHOLE_BUDGET = 48  # BUDGET, or more before CMA-ES is tried: DE plans without its share
     SAMPLING = 49  # CMA-ES searches: populations are its samples
     HAND_OVER = 50  # evaluations after which it is tried; WHOLE_BUDGET where it is not
     DECISION = 51  # evaluations after which it goes on only if it is ahead
