@@ -5,6 +5,8 @@ setting                   rule, with B evaluations and D coordinates
 ========================  ============================================================================================
 ``restart_tolerance``     0: no restarts
 ``cma_share``             0.25 above 3000 D evaluations, 0 below, and with restarts or asynchronous values
+``local_share``           0.2, at most 150 (D + 1) evaluations; 0 with restarts, and where values do not come one by
+                          one, for points on a line wait for each other
 ``population_size``       the square root of B' min(1, D / 8), with B' = (1 - ``cma_share``) B; at least the final
                           population, at most 1000
 ``n_candidates``          3 up to 30,000 evaluations, 2 above; 1 above 10 D^3
@@ -30,12 +32,18 @@ FEW_COORDINATES = 8  # need fewer individuals
 LONG_SEARCH = 30_000  # evaluations, above which pre-screening pays less
 DENSE_SEARCH = 10  # evaluations per D^3, above which it does not pay: the population itself covers few coordinates
 CMA_SHARE, CMA_FROM = 0.25, 3000  # of CMA-ES, and the evaluations per coordinate above which trying it costs little
+LOCAL_SHARE, GRADIENTS = 0.2, 150  # of the local search; it needs no more than so many
 SMALLEST_ARCHIVE, LARGEST_ARCHIVE = 0.5, 2.0  # populations
 
 
 def _cma_share(config: DEConfig, dimension: int) -> float:
     possible = config.restart_tolerance == 0.0 and config.updating != "asynchronous"
     return CMA_SHARE if possible and config.budget > CMA_FROM * dimension else 0.0
+
+
+def _local_share(config: DEConfig, dimension: int) -> float:
+    possible = config.restart_tolerance == 0.0 and config.updating == "sequential"
+    return min(LOCAL_SHARE, GRADIENTS * (dimension + 1) / config.budget) if possible else 0.0
 
 
 def _population(config: DEConfig, dimension: int) -> int:
@@ -56,6 +64,7 @@ def _archive(config: DEConfig, dimension: int) -> float:
 RULES: dict[str, Callable[[DEConfig, int], Any]] = {
     "restart_tolerance": lambda config, dimension: 0.0,
     "cma_share": _cma_share,
+    "local_share": _local_share,
     "population_size": _population,
     "n_candidates": _candidates,
     "archive": _archive,

@@ -52,10 +52,7 @@ def hand_over(de_state):
     counters[Counter.SAMPLING] = counters[Counter.TRIED] = 1
     counters[Counter.BUDGET] = counters[Counter.HORIZON] = counters[Counter.WHOLE_BUDGET]
     de_state.scalars[Scalar.TO_BEAT] = de_state.scalars[Scalar.F_BSF]
-    counters[Counter.BEST_POPULATION_SIZE] = counters[Counter.POPULATION] if counters[Counter.INITIALISED] else 0
-    for i in range(counters[Counter.BEST_POPULATION_SIZE]):
-        de_state.best_population_fitness[i] = de_state.fitness[i]
-        copy(de_state.parents[i], de_state.best_population[i])
+    keep_waiting_population(de_state)
     counters[Counter.INITIALISED] = 0
     model[Model.TAKEN_OVER_AT] = counters[Counter.EVALUATIONS]
     model[Model.BEGUN] = model[Model.SAMPLES] = 0
@@ -76,8 +73,25 @@ def is_behind(de_state):
 @kernel
 def hand_back(de_state):
     """Let DE resume with the population that was kept."""
+    de_state.counters[Counter.SAMPLING] = 0
+    resume_population(de_state)
+    de_state.model[Model.SIGMA] = de_state.model[Model.BEGUN] = 0
+
+
+@kernel
+def keep_waiting_population(de_state):
+    """Keep the population of DE, if it has values, while somebody else searches."""
     counters = de_state.counters
-    counters[Counter.SAMPLING] = 0
+    counters[Counter.BEST_POPULATION_SIZE] = counters[Counter.POPULATION] if counters[Counter.INITIALISED] else 0
+    for i in range(counters[Counter.BEST_POPULATION_SIZE]):
+        de_state.best_population_fitness[i] = de_state.fitness[i]
+        copy(de_state.parents[i], de_state.best_population[i])
+
+
+@kernel
+def resume_population(de_state):
+    """Let the population that was kept be that of DE again, as many of it as the schedule has by now."""
+    counters = de_state.counters
     counters[Counter.INITIALISED] = 1
     counters[Counter.POPULATION] = counters[Counter.BEST_POPULATION_SIZE]
     for i in range(counters[Counter.POPULATION]):
@@ -86,7 +100,6 @@ def hand_back(de_state):
     for i in range(counters[Counter.POPULATION], de_state.fitness.size):
         de_state.fitness[i] = math.inf
     counters[Counter.BEST_POPULATION_SIZE] = 0
-    de_state.model[Model.SIGMA] = de_state.model[Model.BEGUN] = 0
     shrink_population(de_state)
 
 

@@ -15,7 +15,7 @@ CROSSOVERS = ("binomial", "exponential")
 SMALLEST_POPULATION = 6  # a parent and five donors
 LARGEST_ARCHIVE = 100.0  # populations
 MOST_TRIALS = 16
-BY_BUDGET = ("cma_share", "population_size", "n_candidates", "archive", "restart_tolerance")
+BY_BUDGET = ("cma_share", "local_share", "population_size", "n_candidates", "archive", "restart_tolerance")
 """Settings that may follow the budget."""
 
 
@@ -46,6 +46,9 @@ class DEConfig:
         no return.
     cma_share : share of the budget that CMA-ES (`deddqn.de.cma_es`) is tried for, before a last part of the same length
         that belongs to whichever of DE and CMA-ES is ahead; below one half. 0: DE alone, 1: CMA-ES alone.
+    local_share : last share of the budget, for which a local search (`deddqn.de.local_search`) begins at the best
+        point; when it has converged, who searched before resumes. Below one half, and where CMA-ES is tried at most the
+        share of that. 0: none.
     by_budget : names of settings, separated by spaces, that follow budget and dimension (`deddqn.de.budget_rules`).
     n_candidates : candidates per trial, from 1 to 16; policies that pre-screen evaluate one of them.
     crossover_kind : "binomial", or "exponential": the mutant gives a run of neighbouring coordinates.
@@ -73,6 +76,7 @@ class DEConfig:
     first_population: int | None = None
     noise_handling: bool = False
     cma_share: float = 0.0
+    local_share: float = 0.0
     by_budget: str = ""
 
     def __post_init__(self) -> None:
@@ -97,6 +101,8 @@ class DEConfig:
                 raise choice_error("by_budget", name, BY_BUDGET)
         if not (0.0 <= self.cma_share < 0.5 or self.cma_share == 1.0):
             raise ValueError(f"cma_share must lie in [0, 0.5), or be 1 for CMA-ES alone, got {self.cma_share}")
+        if not 0.0 <= self.local_share < 0.5:
+            raise ValueError(f"local_share must lie in [0, 0.5), got {self.local_share}")
         if not 0.0 <= self.dither < math.inf:
             raise ValueError(f"dither must be a finite number of 0 or more, got {self.dither}")
         self._check_population()
@@ -137,6 +143,12 @@ class DEConfig:
         """The evaluations after which CMA-ES goes on if it is ahead; until then DE plans with so many."""
         return self.budget if self.cma_share == 1.0 else math.floor((1.0 - self.cma_share) * self.budget + 0.5)
 
+    @property
+    def local_from(self) -> int:
+        """The evaluations after which the local search begins; the budget where it never does."""
+        share = self.local_share if self.cma_share in (0.0, 1.0) else min(self.local_share, self.cma_share)
+        return math.floor((1.0 - share) * self.budget + 0.5)
+
     def own_settings(self) -> dict[str, Any]:
         """What a policy made with these settings needs to know of them, where it is not the paper's."""
         paper = DEConfig()
@@ -145,7 +157,7 @@ class DEConfig:
 
 OWN_SETTINGS = (
     *("population_size", "final_population", "pbest", "archive", "restart_tolerance", "restart_final_fraction"),
-    *("repair", "n_candidates", "crossover_kind", "dither", "cma_share", "by_budget"),
+    *("repair", "n_candidates", "crossover_kind", "dither", "cma_share", "local_share", "by_budget"),
 )
 """The settings that belong to a policy: they go into its file, and are the defaults of runs with it."""
 

@@ -9,6 +9,13 @@ from deddqn.de.anytime import slide_horizon
 from deddqn.de.cma_es import hand_back, hand_over, is_behind, learn_from_population
 from deddqn.de.constraint_handling import call_level
 from deddqn.de.discrete import points_left
+from deddqn.de.local_search import (
+    begin_local_search,
+    close_local_search,
+    continue_local_search,
+    include_best_point,
+    is_time_for_local_search,
+)
 from deddqn.de.population_statistics import describe_parents
 from deddqn.de.selection import call_selection
 from deddqn.de.state import Counter, End, Outcome, Scalar
@@ -50,9 +57,10 @@ def record_parent(de_state, i, value):
     """Record the value of individual `i` of a new population."""
     before = de_state.scalars[Scalar.F_BSF]
     de_state.fitness[i] = register_value(de_state, de_state.parents[i], value)
-    if de_state.counters[Counter.RESTARTS] or de_state.counters[Counter.TRIED]:
-        count_stagnation(de_state.counters, de_state.fitness[i] < before)
-    de_state.counters[Counter.RECORDED] += 1
+    counters = de_state.counters
+    if counters[Counter.RESTARTS] or counters[Counter.TRIED] or counters[Counter.LOCAL_PHASE]:
+        count_stagnation(counters, de_state.fitness[i] < before)
+    counters[Counter.RECORDED] += 1
 
 
 @kernel
@@ -111,11 +119,9 @@ def generation_is_over(de_state):
 
 @kernel
 def begin_generation(de_state):
-    """Compute the statistics of the parents and reset the generation's counters; or set why the run has ended.
-
-    When CMA-ES is to be tried, and as long as it is not behind, it makes the next population.
-    """
+    """Compute the statistics of the parents and reset the generation's counters; or set why the run has ended."""
     counters = de_state.counters
+    waited = counters[Counter.INITIALISED] == 0
     describe_parents(de_state)
     if target_reached(de_state.scalars):
         counters[Counter.ENDED] = End.TARGET
@@ -123,16 +129,41 @@ def begin_generation(de_state):
         counters[Counter.ENDED] = End.EXHAUSTED
     elif counters[Counter.EVALUATIONS] >= counters[Counter.WHOLE_BUDGET]:
         counters[Counter.ENDED] = End.BUDGET
+    if counters[Counter.ENDED]:
+        show_population(de_state)
+    else:
+        choose_searcher(de_state)
+    if waited and counters[Counter.INITIALISED]:  # the population of DE is back
+        describe_parents(de_state)
+    reset_generation(de_state)
+
+
+@kernel
+def choose_searcher(de_state):
+    """Let CMA-ES or the local search make the next population, when its time has come and while it goes on."""
+    counters = de_state.counters
+    if counters[Counter.LOCAL_PHASE]:
+        continue_local_search(de_state)
     elif counters[Counter.SAMPLING] and is_behind(de_state):
         hand_back(de_state)
-        describe_parents(de_state)
     elif counters[Counter.SAMPLING]:
         learn_from_population(de_state)
     elif counters[Counter.EVALUATIONS] >= counters[Counter.HAND_OVER] and not counters[Counter.TRIED]:
         hand_over(de_state)
-    if counters[Counter.ENDED] and counters[Counter.SAMPLING]:
-        counters[Counter.POPULATION] = counters[Counter.RECORDED]  # the samples that have values
-    reset_generation(de_state)
+    if is_time_for_local_search(de_state):
+        begin_local_search(de_state)
+
+
+@kernel
+def show_population(de_state):
+    """Let the parents of a run that has ended be points with values, the best one among them."""
+    counters = de_state.counters
+    if counters[Counter.LOCAL_PHASE]:
+        close_local_search(de_state)
+    elif counters[Counter.SAMPLING]:
+        counters[Counter.POPULATION] = counters[Counter.RECORDED]
+    if de_state.local_point.size:
+        include_best_point(de_state)
 
 
 @kernel
@@ -167,7 +198,7 @@ def finish_generation(de_state, select, update_level):
     `select` and `update_level` are addresses, the latter 0 without constraints.
     """
     counters = de_state.counters
-    if counters[Counter.SAMPLING]:
+    if counters[Counter.SAMPLING] or counters[Counter.LOCAL_PHASE]:
         counters[Counter.GENERATION] += 1
         counters[Counter.RENUMBERED] = 0
     elif counters[Counter.INITIALISED]:

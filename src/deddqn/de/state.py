@@ -29,6 +29,7 @@ from deddqn.de.cma_state import LARGEST_LAMBDA, MODEL_FIELDS, fewest_samples, la
 from deddqn.de.config import DEConfig
 from deddqn.de.constraint_state import CONSTRAINT_FIELDS, Pair
 from deddqn.de.discrete_state import DISCRETE_FIELDS, discrete_sizes
+from deddqn.de.local_state import LOCAL_FIELDS, Phase
 from deddqn.de.mutation import ARCHIVE_DONORS, CMA, GAUSS
 from deddqn.de.pending_state import PENDING_FIELDS
 from deddqn.de.portfolio import Portfolio
@@ -50,7 +51,7 @@ class Counter(IntEnum):
     EVALUATIONS = 5  # t
     GENERATION = 6  # finished generations
     GENERATION_SIZE = 7  # evaluations of the current generation: NP, or what the budget leaves
-    INITIALISED = 8  # 0 while a population without values is evaluated: the initial one, samples of CMA-ES
+    INITIALISED = 8  # 0 while points without values are evaluated: a new population, samples, a local search's
     DEFERRED = 9
     DONORS_DRAWN = 10  # individuals of this generation that have their donors
     PROPOSED = 11  # ... that have a trial
@@ -95,6 +96,9 @@ class Counter(IntEnum):
     HAND_OVER = 50  # evaluations after which it is tried; WHOLE_BUDGET where it is not
     DECISION = 51  # evaluations after which it goes on only if it is ahead
     TRIED = 52  # it was, or is being, tried
+    LOCAL_PHASE = 53  # what the local search waits for: a `Phase`
+    LOCAL_FROM = 54  # evaluations after which it begins; WHOLE_BUDGET where there is none
+    LOCAL_DONE = 55  # it has begun, or came too late
 
 
 class Scalar(IntEnum):
@@ -216,6 +220,9 @@ COUNTERS = slots(
     HAND_OVER=AS_BEGUN,
     DECISION=AS_BEGUN,
     TRIED=FLAG,
+    LOCAL_PHASE=index(len(Phase)),
+    LOCAL_FROM=AS_BEGUN,
+    LOCAL_DONE=FLAG,
 )
 SCALARS = slots(
     Scalar,
@@ -290,7 +297,7 @@ DE_STATE = Layout(
         "best_population",
         "float",
         ("best_population", "D"),
-        "the best population that a restart replaced, from best to worst; or that of DE while CMA-ES searches",
+        "the best population that a restart replaced, from best to worst; or that of DE while another one searches",
         holds=FINITE,
     ),
     Field("best_population_fitness", "float", ("best_population",), holds=VALUES),
@@ -315,6 +322,7 @@ DE_STATE = Layout(
     Field("memory_updates", "int", ("K",), "updates of the memory so far", holds=COUNT),
     *SURROGATE_FIELDS,
     *MODEL_FIELDS,
+    *LOCAL_FIELDS,
     *CONSTRAINT_FIELDS,
     *DISCRETE_FIELDS,
     *PENDING_FIELDS,
@@ -336,28 +344,29 @@ def de_state_sizes(
     of points, inf where one is continuous. `trial_rows` are NP unless given.
     """
     size, hands_over = config.population_size, config.cma_share > 0.0
+    local = dimension if config.local_share > 0.0 else 0
+    waits = hands_over or local > 0  # the population of DE
     most_samples = largest_lambda(dimension, config.budget - config.hand_over) if hands_over else 0
     shrinks = config.final_population not in (None, size)
     adapts = any(entry.adapts for entry in portfolio)
     uses = {entry.strategy for entry in portfolio}
     archived = int(archive_room(config.archive, size)) if uses & ARCHIVE_DONORS.keys() else 0
-    rows = max(size if trial_rows is None else trial_rows, most_samples)
+    rows = max(size if trial_rows is None else trial_rows, most_samples, local)
     return {
-        "NP": max(size, most_samples),
+        "NP": max(size, most_samples, local),
         "D": dimension,
         "K": len(portfolio),
-        "rows": max(size + archived, most_samples),
+        "rows": max(size + archived, most_samples, local),
         "archive": archived,
-        "renumbered": size if shrinks or hands_over or config.restart_tolerance > 0.0 else 0,
-        "best_population": size
-        if hands_over or min(config.restart_tolerance, config.restart_final_fraction) > 0.0
-        else 0,
+        "renumbered": size if shrinks or waits or config.restart_tolerance > 0.0 else 0,
+        "best_population": size if waits or min(config.restart_tolerance, config.restart_final_fraction) > 0.0 else 0,
         "candidates": config.n_candidates if config.n_candidates > 1 else 0,
         "candidate_D": dimension if config.n_candidates > 1 else 0,
         "training_points": surrogate_size(dimension) if config.n_candidates > 1 else 0,
         "model_D": dimension if CMA in uses or hands_over else 0,
         "noisy_D": dimension if CMA in uses and config.noise_handling else 0,
         "model_points": max(most_samples, LARGEST_LAMBDA * fewest_samples(dimension) if CMA in uses else 0),
+        "local_D": local,
         "recent": 10 + 30 * dimension // int(fewest_samples(dimension)) + 1 if hands_over else 0,
         "sample": size if GAUSS in uses else 0,
         "adapted": rows if adapts else 0,
@@ -379,8 +388,9 @@ def surrogate_size(dimension: int) -> int:
 
 @shared
 def known_individuals(counters):
-    """The individuals that the policy decides for: those of DE, which wait while CMA-ES searches."""
-    return counters[Counter.BEST_POPULATION_SIZE] if counters[Counter.SAMPLING] else counters[Counter.POPULATION]
+    """The individuals that the policy decides for: those of DE, which wait while somebody else searches."""
+    waiting = counters[Counter.SAMPLING] or counters[Counter.LOCAL_PHASE]
+    return counters[Counter.BEST_POPULATION_SIZE] if waiting else counters[Counter.POPULATION]
 
 
 @shared

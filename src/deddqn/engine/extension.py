@@ -19,6 +19,7 @@ from deddqn.de.config import DEConfig
 from deddqn.de.discrete import points_left
 from deddqn.de.generation import begin_generation, reset_generation
 from deddqn.de.initialization import draw_individuals
+from deddqn.de.local_search import end_local_search
 from deddqn.de.population_reduction import scheduled_size
 from deddqn.de.restart import enlarge_population
 from deddqn.de.state import DE_STATE, Counter, End, Scalar
@@ -31,6 +32,7 @@ from deddqn.policies.policy_kernels import call_renumber
 SET_COUNTERS = (
     *(Counter.ALLOCATED, Counter.BUDGET, Counter.HORIZON, Counter.FINAL_POPULATION, Counter.FIRST_POPULATION),
     *(Counter.FINAL_EVALUATIONS, Counter.WHOLE_BUDGET, Counter.HAND_OVER, Counter.DECISION),
+    *(Counter.LOCAL_FROM, Counter.LOCAL_DONE),
 )
 SET_SCALARS = (Scalar.RESTART_TOLERANCE, Scalar.TARGET_VALUE)
 """What the settings say; everything else is what the run has come to."""
@@ -49,6 +51,10 @@ def extend_run(run: Run, config: DEConfig) -> None:
         config = replace(config, cma_share=run.spec.config.cma_share)
     elif run.evaluations >= config.hand_over:  # it would be too late
         config = replace(config, cma_share=0.0)
+    if run.evaluations >= config.local_from:
+        config = replace(config, local_share=0.0)
+    if run.de_state.counters[Counter.LOCAL_PHASE]:
+        leave_local_search(run.address)
     old = view_run(run.arena)
     run.move(replace(run.spec, config=config))
     copy_memory(old, view_run(run.arena))
@@ -80,6 +86,12 @@ def copy_memory(old: Episode, new: Episode) -> None:
     counters[Counter.ARCHIVE_ROOM] = min(int(counters[Counter.ARCHIVE_ROOM]), archive_room)
     if new.de_state.training_values.size != old.de_state.training_values.size:  # a surrogate that nobody has fitted
         counters[[Counter.TRAINING_POINTS, Counter.RECENT_POINTS, Counter.SURROGATE_CHECKED, Counter.REFIT_AT]] = 0
+
+
+@kernel("none(int64)")
+def leave_local_search(run):
+    """End a local search before its time: what the run searches with is its population again."""
+    end_local_search(open_run(run).de_state)
 
 
 @kernel("none(int64)")

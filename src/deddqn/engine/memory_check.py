@@ -15,6 +15,7 @@ from deddqn._jit import Record
 from deddqn._jit.contents import ONE, check_parts, check_record
 from deddqn._jit.structs import TABLE_WIDTH
 from deddqn.de.cma_state import Model, fewest_samples
+from deddqn.de.local_state import Phase
 from deddqn.de.portfolio import ADAPTS
 from deddqn.de.state import DE_STATE, Counter, Scalar, known_individuals
 from deddqn.engine.run_memory import EPISODE, Episode, view_run
@@ -69,6 +70,10 @@ def _population(episode: Episode) -> bool:
         return False
     if tried and episode.de_state.recent.size == 0:
         return False  # CMA-ES has no memory
+    if not counters[Counter.LOCAL_DONE] and episode.de_state.local_point.size == 0:
+        return False  # the local search has none
+    if counters[Counter.LOCAL_PHASE]:
+        return _local_population(episode)
     if counters[Counter.SAMPLING]:
         samples, dimension = episode.de_state.model[Model.LAMBDA], episode.de_state.model_mean.size
         fits = counters[Counter.POPULATION] == samples or counters[Counter.ENDED]
@@ -78,6 +83,20 @@ def _population(episode: Episode) -> bool:
     if counters[Counter.SAMPLING] and alone:
         return bool(known_individuals(counters) == 0)
     return bool(counters[Counter.FINAL_POPULATION] <= known_individuals(counters) <= counters[Counter.ALLOCATED])
+
+
+def _local_population(episode: Episode) -> bool:
+    """While a local search waits for its points, and who searched before it waits, too."""
+    counters, dimension = episode.de_state.counters, episode.de_state.local_point.size
+    points = {Phase.GRADIENT: dimension, Phase.LINE: 1}[Phase(int(counters[Counter.LOCAL_PHASE]))]
+    if not (counters[Counter.LOCAL_DONE] and counters[Counter.INITIALISED] == 0 and counters[Counter.ENDED] == 0):
+        return False
+    if dimension == 0 or points != counters[Counter.POPULATION]:
+        return False
+    waiting = counters[Counter.BEST_POPULATION_SIZE]
+    if counters[Counter.SAMPLING]:
+        return bool(counters[Counter.TRIED] and (waiting > 0) == (counters[Counter.HAND_OVER] > 0))
+    return bool(counters[Counter.FINAL_POPULATION] <= waiting <= counters[Counter.ALLOCATED])
 
 
 def _in_turn(episode: Episode) -> bool:

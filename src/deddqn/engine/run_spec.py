@@ -102,15 +102,15 @@ class RunSpec:
             raise ValueError(f"reward {self.reward!r} needs a known optimum, but {self.problem.name!r} has none")
 
     def _own_rules(self) -> DEConfig:
-        """The settings without the rule for CMA-ES, where that cannot search; who asks for it gets an error."""
+        """The settings without the rules for CMA-ES and local search, where neither can search; who asks gets an error."""
         if self.problem.constraints is None and not self.problem.integrality.any():
             return self.config
-        names = [name for name in self.config.by_budget.split() if name != "cma_share"]
+        names = [name for name in self.config.by_budget.split() if name not in ("cma_share", "local_share")]
         return replace(self.config, by_budget=" ".join(names))
 
     def _check_hand_over(self) -> None:
-        if self.config.cma_share == 0.0:
-            return
+        shares = {"cma_share": self.config.cma_share, "local_share": self.config.local_share}
+        asked = [f"{name} must be 0 {{}}, got {share}" for name, share in shares.items() if share > 0.0]
         for rule, broken in (
             ("with updating 'asynchronous'", self.asynchronous),
             ("with constraints", self.problem.constraints is not None),
@@ -118,8 +118,8 @@ class RunSpec:
             ("with a first_population", self.config.first_population is not None),
             ("with restarts", self.config.restart_tolerance > 0.0),
         ):
-            if broken:
-                raise ValueError(f"cma_share must be 0 {rule}, got {self.config.cma_share}")
+            if broken and asked:
+                raise ValueError(asked[0].format(rule))
 
     @property
     def observed(self) -> bool:
@@ -284,6 +284,7 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     counters[Counter.WHOLE_BUDGET], budget = config.budget, config.decision
     counters[Counter.BUDGET] = counters[Counter.HORIZON] = counters[Counter.DECISION] = budget
     counters[Counter.HAND_OVER] = config.hand_over
+    counters[Counter.LOCAL_FROM], counters[Counter.LOCAL_DONE] = config.local_from, config.local_share == 0.0
     counters[Counter.GENERATION_SIZE] = min(first, budget)
     counters[Counter.DEFERRED] = config.updating == "deferred"
     counters[Counter.IMMEDIATE] = config.updating == "immediate"

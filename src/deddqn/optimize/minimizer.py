@@ -59,6 +59,7 @@ def minimize(
     restart_final_fraction: float | None = None,
     n_candidates: int | None = None,
     cma_share: float | None = None,
+    local_share: float | None = None,
     integrality: option_types.IntegralityLike | None = None,
     vectorized: bool = False,
     workers: option_types.WorkersLike = 1,
@@ -112,6 +113,9 @@ def minimize(
     cma_share : share of `maxfun`, below one half, that CMA-ES is tried for, before a last part of the same length that
         belongs to whichever of DE and CMA-ES is ahead then; 0 is DE alone, 1 CMA-ES alone. The policy's own by default,
         but 0 with constraints, integers, restarts, tolerances or asynchronous values.
+    local_share : last share of `maxfun`, below one half, for a local search (BFGS with finite differences) from the
+        best point; what it leaves when it has converged is searched as before. The policy's own by default, but 0 with
+        `polish`, constraints, integers, restarts, tolerances, and where values do not come one by one.
     integrality : as in scipy: True (or 1) where a coordinate is an integer, for all or for each; `fun` gets floats that
         hold integers. 2 is for numbers of categories, without an order. Where no coordinate is continuous no point is
         evaluated twice, and the search ends when all have been.
@@ -199,6 +203,7 @@ def minimize(
         restart_final_fraction=restart_final_fraction,
         n_candidates=n_candidates,
         cma_share=cma_share,
+        local_share=0.0 if polish and local_share is None else local_share,
         integrality=integrality,
         x0=x0,
         init=init,

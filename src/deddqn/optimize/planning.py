@@ -95,6 +95,7 @@ class Plan:
             restart_tolerance=min(self.tolerance, TOLERANCE),
             restart_final_fraction=0.0,
             cma_share=0.0,
+            local_share=0.0,
         )
 
 

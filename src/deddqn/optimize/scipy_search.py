@@ -145,7 +145,9 @@ class ScipySearch:
         if run.evaluations < self.planned or left <= 0 or run.ended == End.EXHAUSTED:
             return
         counters[Counter.ENDED] = End.NOT_YET
-        counters[[Counter.BUDGET, Counter.WHOLE_BUDGET, Counter.HAND_OVER, Counter.DECISION]] = self.budget
+        counters[[Counter.BUDGET, Counter.WHOLE_BUDGET, Counter.HAND_OVER, Counter.DECISION, Counter.LOCAL_FROM]] = (
+            self.budget
+        )
         counters[Counter.GENERATION_SIZE] = min(int(counters[Counter.POPULATION]), left)
         counters[Counter.HORIZON] = run.evaluations + int(counters[Counter.GENERATION_SIZE])
 

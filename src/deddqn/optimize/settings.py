@@ -46,8 +46,9 @@ def plan_search(
     if maxfun is None and updating == "asynchronous":
         maxfun = MOST_UNPLANNED  # pending points cannot follow a plan that changes
     evaluations = MOST_UNPLANNED if maxfun is None else whole_number("maxfun", maxfun, 1)
-    if maxfun is None and others["cma_share"]:
-        raise ValueError(f"cma_share must be 0 without maxfun, of which it is a share, got {others['cma_share']}")
+    for name in ("cma_share", "local_share"):
+        if maxfun is None and others[name]:
+            raise ValueError(f"{name} must be 0 without maxfun, of which it is a share, got {others[name]}")
     own = getattr(policy, "de", {})
     sized = population_size is not None or given_size is not None
     follows = not sized and "population_size" in own.get("by_budget", "") and final_population is None
@@ -88,6 +89,7 @@ def search_settings(
     n_candidates: Any,
     repair: Any,
     cma_share: Any,
+    local_share: Any,
 ) -> dict[str, Any]:
     """Settings of `DEConfig` by name, for those that are not None."""
     given: dict[str, Any] = {"target_value": -np.inf if limits.ftarget is None else limits.ftarget}
@@ -98,9 +100,10 @@ def search_settings(
     elif limits.tol > 0.0 or limits.atol > 0.0:
         given["restart_tolerance"] = 0.0  # who wants to stop at convergence does not want a restart there
     if limits.tol > 0.0 or limits.atol > 0.0:
-        given["cma_share"] = 0.0
-    if cma_share is not None:
-        given["cma_share"] = number("cma_share", cma_share, 0.0)
+        given["cma_share"] = given["local_share"] = 0.0
+    for name, share in (("cma_share", cma_share), ("local_share", local_share)):
+        if share is not None:
+            given[name] = number(name, share, 0.0)
     if restart_final_fraction is not None:
         given["restart_final_fraction"] = number("restart_final_fraction", restart_final_fraction, 0.0)
     if n_candidates is not None:
