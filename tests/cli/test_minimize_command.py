@@ -101,7 +101,7 @@ def test_a_problem_by_name(tmp_path, capsys):
 
 def test_the_moves_beyond_the_paper(capsys):
     options = ["--portfolio", "extended", "--final-population", "8", "--population-size", "20", "--maxfun", "200"]
-    assert main(["minimize", "cec2005:F1/d2", *options, "--json", "-"]) == 0
+    assert main(["minimize", "cec2005:F1/d2", *options, "--local-share", "0", "--json", "-"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert len(facts["strategy_counts"]) == 12 and sum(facts["strategy_counts"].values()) == 180
 
@@ -347,7 +347,7 @@ def test_a_save_that_works_again_is_made(tmp_path, capsys, full_disk):
 
     real.setattr(os, "fsync", full_for_a_while)
     path = tmp_path / "s.npz"
-    assert main(["minimize", "cec2005:F1/d10", "--maxfun", "1000", "--save", str(path)]) == 0
+    assert main(["minimize", "cec2005:F9/d10", "--maxfun", "1000", "--save", str(path)]) == 0
     shown = capsys.readouterr().err
     assert shown.count("the disk is full") == 1 and "saved to" in shown
     assert deddqn.Optimizer.load(path).result.nfev == 1000

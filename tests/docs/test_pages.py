@@ -184,7 +184,7 @@ class TestTheRunner:
         commands.parse(["deddqn", *command.split(), *added])
 
     def test_options_are_added(self, capsys: pytest.CaptureFixture[str]) -> None:
-        page = "<!-- test: with --maxfun 150 -->\n```sh\ndeddqn minimize cec2005:F1/d10\n```\n"
+        page = "<!-- test: with --maxfun 150 -->\n```sh\ndeddqn minimize cec2005:F9/d10\n```\n"
         reader = Reader("page", page)
         reader.read()
         assert "150" in reader.printed.getvalue()

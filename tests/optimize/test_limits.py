@@ -52,7 +52,7 @@ def test_maxfun_is_exact_with_a_shrinking_population():
 
 
 def test_a_truncated_generation_replaces_parents_too():
-    result = minimize(bowl, BOX, maxfun=45, population_size=20, rng=1)
+    result = minimize(bowl, BOX, maxfun=45, population_size=20, local_share=0, rng=1)
     assert result.nit == 2 and result.fun == result.population_energies.min() == bowl(result.x)
 
 

@@ -117,6 +117,11 @@ def test_without_maxfun_ten_thousand():
     assert same(minimize(bowl, BOX, rng=1, noisy=True), minimize(bowl, BOX, rng=1, noisy=True, maxfun=10_000))
 
 
+def test_without_maxfun_the_clock_may_end_it():
+    found = minimize(lambda x: float((x**2).sum()), [(-1, 1)] * 2, noisy=True, maxtime=0.05, rng=1)
+    assert 0 < found.nfev <= 10_000 and np.isfinite(found.fun)
+
+
 def test_errors():
     for name, value in (("policy", "de3"), ("portfolio", "paper"), ("population_size", 30), ("final_population", 8),
                         ("restart_tolerance", 0.1), ("n_candidates", 2), ("polish", True), ("integrality", True),

@@ -53,7 +53,8 @@ def test_args():
 @pytest.mark.parametrize("repair", ["clip", "reflect", "midpoint"])
 def test_repair_keeps_every_point_inside(repair):
     seen = []
-    minimize(lambda x: seen.append(x) or -abs(x).sum(), BOX, repair=repair, **SMALL)  # the optima are the corners
+    # The optima are the corners.
+    minimize(lambda x: seen.append(x) or -abs(x).sum(), BOX, repair=repair, local_share=0, **SMALL)
     assert np.all(np.array(seen) >= LOWER) and np.all(np.array(seen) <= UPPER)
     assert np.any(np.abs(seen) == 5) == (repair == "clip")
 

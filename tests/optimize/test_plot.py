@@ -19,7 +19,7 @@ def test_curves():
 
 def test_one_call_draws_and_saves(tmp_path):
     backend = matplotlib.get_backend()
-    result = deddqn.minimize(bowl, BOX, history=True, **SMALL)
+    result = deddqn.minimize(bowl, BOX, history=True, local_share=0, **SMALL)
     figure = deddqn.plot(result, tmp_path / "run.png")
     assert (tmp_path / "run.png").stat().st_size > 10_000
     left, right = figure.axes
@@ -47,8 +47,10 @@ def test_odd_runs_can_be_drawn(fun, options, tmp_path):
     assert (tmp_path / "run.svg").exists()
 
 
-def test_the_part_of_cma_es_is_named():
-    for share, named in ((0.25, True), (0.0, False)):
-        result = deddqn.minimize(bowl, BOX, history=True, maxfun=2000, cma_share=share, population_size=20, rng=1)
-        texts = deddqn.plot(result).axes[1].get_legend().get_texts()
-        assert (NO_STRATEGY in [text.get_text() for text in texts]) == named
+@pytest.mark.parametrize(("cma", "local", "named"), [(0.25, 0.0, True), (0.0, 0.2, True), (0.0, 0.0, False)])
+def test_the_part_of_others_is_named(cma, local, named):
+    result = deddqn.minimize(
+        bowl, BOX, history=True, maxfun=2000, cma_share=cma, local_share=local, population_size=20, rng=1
+    )
+    texts = deddqn.plot(result).axes[1].get_legend().get_texts()
+    assert (NO_STRATEGY in [text.get_text() for text in texts]) == named

@@ -28,7 +28,10 @@ from deddqn.problems.problem import USER_FUNCTION
 FAILED, INTERRUPTED = 1, 130  # exit statuses
 SAVE_EVERY = 5.0  # seconds
 DEFAULT_MAXFUN = 10_000
-SETTINGS = ("policy", "population_size", "final_population", "portfolio", "n_candidates", "ftarget", "seed")
+SETTINGS = (
+    *("policy", "population_size", "final_population", "portfolio", "n_candidates", "cma_share", "local_share"),
+    *("ftarget", "seed"),
+)
 """Options that a search is begun with, and a resumed one has already."""
 
 
@@ -58,6 +61,10 @@ class Options:
     """The operators to choose from: paper or extended; those of the policy by default."""
     n_candidates: int | None = None
     """Candidates per trial that the surrogate pre-screens; the policy's own number by default."""
+    cma_share: float | None = None
+    """Share of the evaluations that CMA-ES is tried for; the policy's own by default."""
+    local_share: float | None = None
+    """Last share of the evaluations, for a local search from the best point; the policy's own by default."""
     ftarget: float | None = None
     """Stop at this value."""
     maxtime: float | None = None
@@ -192,6 +199,8 @@ def _optimizer(options: Options, target: Any) -> Optimizer:
         final_population=options.final_population,
         portfolio=options.portfolio,
         n_candidates=options.n_candidates,
+        cma_share=options.cma_share,
+        local_share=options.local_share,
         updating="sequential" if options.workers == 1 else "deferred",
         rng=options.seed or 0,
         constraints=_constraints(options),

@@ -102,7 +102,7 @@ class RunSpec:
             raise ValueError(f"reward {self.reward!r} needs a known optimum, but {self.problem.name!r} has none")
 
     def _own_rules(self) -> DEConfig:
-        """The settings without the rules for CMA-ES and local search, where neither can search; who asks gets an error."""
+        """The settings without the rules for CMA-ES and local search, where neither can search; who asks is refused."""
         if self.problem.constraints is None and not self.problem.integrality.any():
             return self.config
         names = [name for name in self.config.by_budget.split() if name not in ("cma_share", "local_share")]

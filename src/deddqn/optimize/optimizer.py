@@ -35,7 +35,7 @@ from deddqn.optimize.planning import Plan, carry_out, extended, plan_by_clock
 from deddqn.optimize.progress import check_progress, display, generation_line
 from deddqn.optimize.result import Result
 from deddqn.optimize.search_history import History
-from deddqn.optimize.settings import limits_of, plan_search
+from deddqn.optimize.settings import limits_of, plan_search, shares_of
 from deddqn.optimize.space import Space
 from deddqn.optimize.space_search import decoded, encoded_arguments, of_point, saved_space, told_rows
 from deddqn.optimize.stopping import FAILURES, Limits, convergence, final_message, reasons_to_stop
@@ -115,8 +115,7 @@ class Optimizer:
             restart_tolerance=restart_tolerance,
             restart_final_fraction=restart_final_fraction,
             n_candidates=n_candidates,
-            cma_share=cma_share if cma_share is not None or planned else 0.0,
-            local_share=local_share if local_share is not None or planned else 0.0,
+            **shares_of(planned or noisy, cma_share=cma_share, local_share=local_share),
             repair=repair,
             updating=updating,
             noisy=noisy,

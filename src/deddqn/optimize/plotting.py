@@ -23,7 +23,7 @@ class RunCurves(NamedTuple):
     strategies: list[str]
 
 
-NO_STRATEGY = "none: CMA-ES, or a new population"
+NO_STRATEGY = "none: CMA-ES, a local search, or a new population"
 """What the plot says where nothing was chosen."""
 
 

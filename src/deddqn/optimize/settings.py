@@ -80,6 +80,11 @@ def plan_search(
     return plan, plan.unplanned(config, dimension)
 
 
+def shares_of(planned: bool, **given: Any) -> dict[str, Any]:
+    """The shares of CMA-ES and local search: those given, else None (the policy's own), or 0 where there is no plan."""
+    return {name: share if share is not None or planned else 0.0 for name, share in given.items()}
+
+
 def search_settings(
     limits: Limits,
     *,
