@@ -8,6 +8,8 @@ error among the methods, and the rank score (the probability that a run ends bet
 a 95% interval from a bootstrap over *base functions*: what counts is whether a difference holds on functions left out.
 With ``--among`` every method is judged alone among these peers, as if the others were not there: among versions of one
 method, which differ little, small differences would count as much as large ones.
+``--against METHOD`` prints how much the rank scores of the others lie above that of this one, problem by problem, with
+an interval of the same kind: a part of a method has paid where it is left out and the interval is below 0.
 ``--twice`` also runs every method with twice the budget and counts the problems on which that is significantly worse.
 
 Runs are appended to ``--out``; what is there already is not run again.
@@ -180,9 +182,24 @@ def report(options: argparse.Namespace, rows: Sequence[dict[str, str]]) -> None:
             f"{ranks[chosen, k].mean():>12.2f}" if chosen.any() else f"{'':>12}" for chosen in strata.values()
         )
         print(f"{options.methods[k]:<44}{rank_scores[:, k].mean():>12.3f}{f'{low:.3f} to {high:.3f}':>18}{shown}")
+    if options.against:
+        print_differences(options, rank_scores, bases)
     if options.twice:
         for method in options.methods:
             print(f"{method}: {_worse_with_more(method, mades, errors)}")
+
+
+def print_differences(options: argparse.Namespace, rank_scores: np.ndarray, bases: np.ndarray) -> None:
+    """The rank scores beside that of one method, on the same problems; peers have other rivals and are left out."""
+    first = options.methods.index(options.against)
+    differences = rank_scores - rank_scores[:, [first]]
+    intervals = bootstrap(differences, bases)
+    print(f"\n{f'beside {options.against}':<44}{'difference':>12}{'95% interval':>20}{'higher on':>12}{'lower on':>12}")
+    for k, method in enumerate(options.methods):
+        if k != first and method not in options.among:
+            (low, high), own = intervals[:, k], differences[:, k]
+            shown = f"{own.mean():>+12.3f}{f'{low:+.3f} to {high:+.3f}':>20}{(own > 0).sum():>12}{(own < 0).sum():>12}"
+            print(f"{method:<44}{shown}")
 
 
 def _strata(mades: Sequence[Recipe]) -> dict[str, np.ndarray]:
@@ -224,6 +241,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.world", description=__doc__.split("\n")[0])
     parser.add_argument("methods", nargs="+")
     parser.add_argument("--among", nargs="+", default=[], metavar="PEER", help="judge every method among these alone")
+    parser.add_argument("--against", metavar="METHOD", help="also print differences to this one, problem by problem")
     parser.add_argument("--held-out", action="store_true", help="base functions that nothing is chosen on")
     parser.add_argument("--first", type=int, default=0, help="number of the first problem")
     parser.add_argument("--problems", type=int, default=100)
@@ -234,6 +252,8 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--out", type=Path, default=Path("out/world.csv"))
     options = parser.parse_args(arguments)
     options.methods = list(dict.fromkeys([*options.methods, *options.among]))
+    if options.against and options.against not in options.methods:
+        parser.error(f"--against must be one of the methods, got {options.against!r}")
     if not all(rivals_of(options)):
         parser.error("at least two methods are needed, or --among with another one")
     report(options, collect(options))

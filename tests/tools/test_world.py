@@ -5,7 +5,7 @@ from argparse import Namespace
 import numpy as np
 import pytest
 
-from benchmarks.world import main, rivals_of, scores
+from benchmarks.world import main, print_differences, rivals_of, scores
 
 ERRORS = [np.array([1.0, 3.0]), np.array([1.1, 3.1]), np.array([2.0, 2.0]), np.array([4.0, 3.0])]
 
@@ -32,3 +32,12 @@ def test_one_method_cannot_be_judged(arguments, capsys):
     with pytest.raises(SystemExit):
         main(arguments)
     assert "at least two methods" in capsys.readouterr().err
+
+
+def test_differences_to_one_method(capsys):
+    """By hand: 0.1 and 0.3 lower, the second problem's base function counts alone; the peer is not shown."""
+    options = Namespace(methods=["a", "b", "peer"], among=["peer"], against="a")
+    print_differences(options, np.array([[0.5, 0.4, 0.9], [0.7, 0.4, 0.1]]), np.array(["one", "two"]))
+    heading, row = capsys.readouterr().out.strip().splitlines()
+    assert heading.startswith("beside a")
+    assert row.split() == ["b", "-0.200", "-0.300", "to", "-0.100", "0", "2"]
