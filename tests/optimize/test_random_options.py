@@ -79,3 +79,15 @@ def test_every_mixture(case, polish):
         polished = minimize(watched, bounds, policy=policy(), polish=True, **options)
         assert polished.nfev == len(values) <= options["maxfun"]
         assert np.all(np.array(points) >= bounds[:, 0]) and np.all(np.array(points) <= bounds[:, 1])
+
+
+def test_bounds_of_the_smallest_numbers():
+    """Half of 5e-324 is 0: the middle between such a bound and a parent on it lay outside."""
+    low, points = 5e-324, []
+
+    def watched(x):
+        points.append(x[0])
+        return x[0]
+
+    minimize(watched, [(low, 1.0), (0.0, 0.0)], x0=[low, 0.0], population_size=6, maxfun=7, repair="midpoint", policy="random", scale=1.0, rng=0)
+    assert min(points) == low

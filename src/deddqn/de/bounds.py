@@ -39,7 +39,8 @@ def repair(how, trial, parent, lower, upper):
         elif how == REFLECT:
             trial[d] = reflected(value, low, high)
         else:
-            trial[d] = 0.5 * parent[d] + 0.5 * (low if value < low else high)
+            middle = 0.5 * parent[d] + 0.5 * (low if value < low else high)
+            trial[d] = min(max(middle, low), high)  # halves of the smallest numbers are 0
 
 
 @kernel
