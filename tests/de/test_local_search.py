@@ -173,7 +173,7 @@ def test_bounds_hold_points_and_do_not_stop_the_search() -> None:
 
 
 def test_de_is_the_same_until_the_share_begins_and_resumes_when_nothing_slopes() -> None:
-    """Its population waits: none of it is lost, and the schedule goes on."""
+    """Its population waits, and no more of it is removed than the schedule says."""
     config = {"policy": "softmax", "budget": 2000, **SHRINKS}
     whole, alone = run_of(stairs, 4, local_share=0.3, **config), run_of(stairs, 4, **config)
     while not whole.de_state.counters[Counter.LOCAL_PHASE]:
@@ -333,7 +333,10 @@ def test_an_extension_may_come_too_late() -> None:
     run.advance(1000)
     extend_run(run, DEConfig(budget=1100, local_share=0.2, **SHRINKS))
     run.advance(1100)
-    assert run.evaluations == 1100 and run.spec.config.local_share == 0.0
+    assert run.evaluations == 1100 and run.de_state.counters[Counter.LOCAL_DONE]
+    extend_run(run, DEConfig(budget=3000, local_share=0.2, **SHRINKS))
+    advanced_to_local_search(run)
+    assert run.evaluations >= 2400
 
 
 @pytest.mark.parametrize(
@@ -388,3 +391,96 @@ def test_a_polished_search_has_none_of_its_own() -> None:
 
     found = minimize(counted, [(-5, 5)] * 4, maxfun=2000, polish=True, rng=1)
     assert found.nfev == len(seen) <= 2000 and "Polishing took" in found.message
+
+
+# -- what a review found
+
+
+def told_until(search: Optimizer, function: Any, done: Any) -> None:
+    while not done() and not search.stop():
+        points = search.ask()
+        search.tell(points, [float(function(point)) for point in points])
+
+
+@pytest.mark.parametrize("evaluations", [500, 1060, 1300, 1500])
+@pytest.mark.parametrize("maxfun", [1520, 1600, 4000])
+@pytest.mark.parametrize("share", [0.0, 0.25])
+def test_an_extension_keeps_the_individuals_that_a_policy_knows(evaluations: int, maxfun: int, share: float) -> None:
+    class Counts:
+        name, needs_features, portfolio = "counts", False, None
+
+        def reset(self, n_ops: int, n_pop: int, rng: np.random.Generator) -> None:
+            self.known = n_pop
+
+        def choose(self, features: np.ndarray, i: int) -> int:
+            assert i < self.known
+            return 0
+
+        def learn(self, *_: Any) -> None: ...
+
+        def end_generation(self) -> None: ...
+
+        def renumber(self, origin: np.ndarray) -> None:
+            assert origin.max() < self.known
+            self.known = origin.size
+
+    policy: Any = Counts()
+    shares = {"cma_share": share, "local_share": 0.3}
+    search = Optimizer([(-5, 5)] * 6, maxfun=1500, policy=policy, rng=1, **shares, **SHRINKS)
+    run = search._run
+    told_until(search, ellipsoid, lambda: search.result.nfev >= evaluations and run.between_generations)
+    search.extend(maxfun=max(maxfun, search.result.nfev + 10))
+    while not search.stop():
+        assert policy.known == search._run.individuals
+        check_arena(search._run.spec, search._run.arena)
+        told_until(search, ellipsoid, lambda n=search.result.nfev: search.result.nfev > n + 20)
+
+
+def test_a_run_that_ends_within_a_gradient_can_be_loaded(tmp_path: Any) -> None:
+    """CMA-ES waits; the best point of the gradient is not the first one."""
+    search = Optimizer([(-5, 5)] * 6, maxfun=2000, cma_share=1.0, local_share=0.2, rng=1, ftarget=-1)
+    counters = search._run.de_state.counters
+
+    def falls(x: np.ndarray) -> float:
+        in_gradient = counters[Counter.LOCAL_PHASE] == Phase.GRADIENT and counters[Counter.TOLD] == 3
+        return -2.0 if in_gradient else float(ellipsoid(x))
+
+    told_until(search, falls, lambda: False)
+    search.save(tmp_path / "search")
+    assert Optimizer.load(tmp_path / "search").result.fun == -2.0
+
+
+def test_cma_es_cannot_hand_back_to_too_few_individuals() -> None:
+    run = run_of(rosenbrock, 6, budget=4000, cma_share=0.25, local_share=0.2, **SHRINKS)
+    while not (run.de_state.counters[Counter.LOCAL_PHASE] and run.de_state.counters[Counter.SAMPLING]):
+        assert not run.ended
+        run.advance(run.evaluations + 1)
+    check_arena(run.spec, run.arena)
+    run.de_state.counters[Counter.BEST_POPULATION_SIZE] = 1
+    with pytest.raises(ValueError, match="population has a size that DE may have"):
+        check_arena(run.spec, run.arena)
+
+
+def test_an_extension_without_the_share_can_be_saved() -> None:
+    """With fewer rows than there were points of a gradient."""
+    config = {"population_size": 11, "final_population": 6}
+    for seed in range(10):
+        run = run_of(ellipsoid, 24, budget=144, local_share=0.3, seed=seed, **config)
+        run.advance(144)
+        extend_run(run, DEConfig(budget=200, **config))
+        while not run.ended:
+            check_arena(run.spec, run.arena)
+            run.advance(run.evaluations + 1)
+
+
+def test_many_coordinates_take_no_room_for_a_search_that_cannot_begin() -> None:
+    for maxfun, dimension, possible in ((500, 2000, False), (12_000, 2000, False), (10_000, 100, True)):
+        search = Optimizer([(-5, 5)] * dimension, maxfun=maxfun, rng=1)
+        assert (search._run.de_state.local_point.size > 0) == possible
+
+
+def test_points_on_a_line_are_no_generations() -> None:
+    """Who limits generations means those of a population."""
+    found = minimize(rosenbrock, [(-5, 5)] * 5, maxfun=3000, maxiter=1000, local_share=0.4, rng=1, **SHRINKS)
+    alone = minimize(rosenbrock, [(-5, 5)] * 5, maxfun=3000, local_share=0, rng=1, **SHRINKS)
+    assert found.nfev == 3000 and found.nit < alone.nit

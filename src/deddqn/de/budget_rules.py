@@ -5,8 +5,8 @@ setting                   rule, with B evaluations and D coordinates
 ========================  ============================================================================================
 ``restart_tolerance``     0: no restarts
 ``cma_share``             0.25 above 3000 D evaluations, 0 below, and with restarts or asynchronous values
-``local_share``           0.2, at most 150 (D + 1) evaluations; 0 with restarts, and where values do not come one by
-                          one, for points on a line wait for each other
+``local_share``           0.2, at most 150 (D + 1) evaluations; 0 with less than D + 2, above 1000 coordinates, with
+                          restarts, and where values do not come one by one, for points on a line wait for each other
 ``population_size``       the square root of B' min(1, D / 8), with B' = (1 - ``cma_share``) B; at least the final
                           population, at most 1000
 ``n_candidates``          3 up to 30,000 evaluations, 2 above; 1 above 10 D^3
@@ -33,6 +33,7 @@ LONG_SEARCH = 30_000  # evaluations, above which pre-screening pays less
 DENSE_SEARCH = 10  # evaluations per D^3, above which it does not pay: the population itself covers few coordinates
 CMA_SHARE, CMA_FROM = 0.25, 3000  # of CMA-ES, and the evaluations per coordinate above which trying it costs little
 LOCAL_SHARE, GRADIENTS = 0.2, 150  # of the local search; it needs no more than so many
+MOST_COORDINATES = 1000  # of the local search, which remembers D^2 numbers
 SMALLEST_ARCHIVE, LARGEST_ARCHIVE = 0.5, 2.0  # populations
 
 
@@ -43,7 +44,9 @@ def _cma_share(config: DEConfig, dimension: int) -> float:
 
 def _local_share(config: DEConfig, dimension: int) -> float:
     possible = config.restart_tolerance == 0.0 and config.updating == "sequential"
-    return min(LOCAL_SHARE, GRADIENTS * (dimension + 1) / config.budget) if possible else 0.0
+    share = min(LOCAL_SHARE, GRADIENTS * (dimension + 1) / config.budget)
+    has_room = share * config.budget >= dimension + 2 and dimension <= MOST_COORDINATES
+    return share if possible and has_room else 0.0
 
 
 def _population(config: DEConfig, dimension: int) -> int:

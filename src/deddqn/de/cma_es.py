@@ -91,6 +91,13 @@ def keep_waiting_population(de_state):
 @kernel
 def resume_population(de_state):
     """Let the population that was kept be that of DE again, as many of it as the schedule has by now."""
+    return_population(de_state)
+    shrink_population(de_state)
+
+
+@kernel
+def return_population(de_state):
+    """Let the whole population that was kept be that of DE again."""
     counters = de_state.counters
     counters[Counter.INITIALISED] = 1
     counters[Counter.POPULATION] = counters[Counter.BEST_POPULATION_SIZE]
@@ -100,7 +107,6 @@ def resume_population(de_state):
     for i in range(counters[Counter.POPULATION], de_state.fitness.size):
         de_state.fitness[i] = math.inf
     counters[Counter.BEST_POPULATION_SIZE] = 0
-    shrink_population(de_state)
 
 
 @kernel

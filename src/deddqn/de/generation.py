@@ -16,6 +16,7 @@ from deddqn.de.local_search import (
     include_best_point,
     is_time_for_local_search,
 )
+from deddqn.de.local_state import Phase
 from deddqn.de.population_statistics import describe_parents
 from deddqn.de.selection import call_selection
 from deddqn.de.state import Counter, End, Outcome, Scalar
@@ -199,7 +200,7 @@ def finish_generation(de_state, select, update_level):
     """
     counters = de_state.counters
     if counters[Counter.SAMPLING] or counters[Counter.LOCAL_PHASE]:
-        counters[Counter.GENERATION] += 1
+        counters[Counter.GENERATION] += counters[Counter.LOCAL_PHASE] == Phase.NONE
         counters[Counter.RENUMBERED] = 0
     elif counters[Counter.INITIALISED]:
         call_selection(select, (address_of_record(de_state),))

@@ -17,7 +17,12 @@ from __future__ import annotations
 import math
 
 from deddqn._jit import copy, fill, kernel
-from deddqn.de.cma_es import keep_waiting_population, resume_population, sample_population
+from deddqn.de.cma_es import (
+    keep_waiting_population,
+    resume_population,
+    return_population,
+    sample_population,
+)
 from deddqn.de.local_state import Local, Phase
 from deddqn.de.state import Counter, Scalar
 
@@ -75,6 +80,14 @@ def continue_local_search(de_state):
 
 
 @kernel
+def leave_local_search(de_state):
+    """End it before its time: the whole population of DE is back; CMA-ES has to sample again."""
+    de_state.counters[Counter.LOCAL_PHASE] = Phase.NONE
+    if not de_state.counters[Counter.SAMPLING]:
+        return_population(de_state)
+
+
+@kernel
 def end_local_search(de_state):
     """Let who searched before resume."""
     de_state.counters[Counter.LOCAL_PHASE] = Phase.NONE
@@ -90,7 +103,8 @@ def close_local_search(de_state):
     counters = de_state.counters
     counters[Counter.LOCAL_PHASE] = Phase.NONE
     if counters[Counter.SAMPLING]:
-        counters[Counter.POPULATION], de_state.order[0], de_state.fitness[0] = 1, 0, math.inf
+        counters[Counter.POPULATION], counters[Counter.BEST] = 1, 0
+        de_state.order[0], de_state.fitness[0] = 0, math.inf
     else:
         resume_population(de_state)
 
@@ -147,7 +161,7 @@ def prepare_points(de_state):
 
 @kernel
 def learn_gradient(de_state):
-    """The gradient at x, by the values beside it; H learns from how it has changed; then the next line."""
+    """The gradient at x, by the values beside it; H learns from its change, if x has moved; then the next line."""
     local, point = de_state.local, de_state.local_point
     gradient, change = de_state.local_gradient, de_state.local_change
     for d in range(point.size):
@@ -293,7 +307,8 @@ def lowest_step(step, promised, gain):
 @kernel
 def move(de_state):
     """Go to the best point of the line; where there is none, or next to nothing is gained, look closer."""
-    local, point, gained = de_state.local, de_state.local_point, local_gain(de_state.local)
+    local, point = de_state.local, de_state.local_point
+    gained = local[Local.VALUE] - local[Local.BEST_VALUE]
     if local[Local.BEST_STEP] > 0.0:
         for d in range(point.size):
             de_state.local_moved[d] = de_state.local_best[d] - point[d]
@@ -304,12 +319,6 @@ def move(de_state):
         ask_gradient(de_state)
     else:
         look_closer(de_state)
-
-
-@kernel
-def local_gain(local):
-    """What the best point of the line is better than x."""
-    return local[Local.VALUE] - local[Local.BEST_VALUE]
 
 
 @kernel

@@ -49,7 +49,13 @@ LOCAL_FIELDS = (
     Field("local_point", "float", ("local_D",), "x", holds=FINITE),
     Field("local_best", "float", ("local_D",), "the best point on the line", holds=FINITE),
     Field("local_gradient", "float", ("local_D",), "at x", holds=ANYTHING),
-    Field("local_direction", "float", ("local_D",), "of the line; 0 where a bound is in the way", holds=ANYTHING),
+    Field(
+        "local_direction",
+        "float",
+        ("local_D",),
+        "of the line; 0 where a bound is in the way, or nothing slopes",
+        holds=ANYTHING,
+    ),
     Field("local_moved", "float", ("local_D",), "the last step of x", holds=ANYTHING),
     Field(
         "local_change", "float", ("local_D",), "of the gradient in that step, and what is made of it", holds=ANYTHING

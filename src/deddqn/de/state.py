@@ -98,7 +98,7 @@ class Counter(IntEnum):
     TRIED = 52  # it was, or is being, tried
     LOCAL_PHASE = 53  # what the local search waits for: a `Phase`
     LOCAL_FROM = 54  # evaluations after which it begins; WHOLE_BUDGET where there is none
-    LOCAL_DONE = 55  # it has begun, or came too late
+    LOCAL_DONE = 55  # it has begun, came too late, or has no share
 
 
 class Scalar(IntEnum):

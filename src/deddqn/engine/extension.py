@@ -19,7 +19,7 @@ from deddqn.de.config import DEConfig
 from deddqn.de.discrete import points_left
 from deddqn.de.generation import begin_generation, reset_generation
 from deddqn.de.initialization import draw_individuals
-from deddqn.de.local_search import end_local_search
+from deddqn.de.local_search import leave_local_search
 from deddqn.de.population_reduction import scheduled_size
 from deddqn.de.restart import enlarge_population
 from deddqn.de.state import DE_STATE, Counter, End, Scalar
@@ -51,13 +51,13 @@ def extend_run(run: Run, config: DEConfig) -> None:
         config = replace(config, cma_share=run.spec.config.cma_share)
     elif run.evaluations >= config.hand_over:  # it would be too late
         config = replace(config, cma_share=0.0)
-    if run.evaluations >= config.local_from:
-        config = replace(config, local_share=0.0)
     if run.de_state.counters[Counter.LOCAL_PHASE]:
-        leave_local_search(run.address)
+        interrupt_local_search(run.address)
     old = view_run(run.arena)
     run.move(replace(run.spec, config=config))
     copy_memory(old, view_run(run.arena))
+    if run.evaluations >= config.local_from:  # too late for a local search
+        run.de_state.counters[Counter.LOCAL_DONE] = 1
     known = run.individuals
     replan(run.address)
     if not run.compiled and run.individuals > known and hasattr(run.spec.policy, "renumber"):
@@ -79,6 +79,8 @@ def copy_memory(old: Episode, new: Episode) -> None:
     counters[Counter.BEST_POPULATION_SIZE] = min(
         counters[Counter.BEST_POPULATION_SIZE], new.de_state.best_population_fitness.size
     )
+    for indices, unused in ((new.de_state.order, 0), (new.de_state.origin, -1)):
+        indices[indices >= new.de_state.fitness.size] = unused  # of rows that there are no more
     first, allocated = int(old.de_state.counters[Counter.ALLOCATED]), int(counters[Counter.ALLOCATED])
     archived = min(int(counters[Counter.ARCHIVED]), archive_room)
     new.de_state.parents[allocated : allocated + archived] = old.de_state.parents[first : first + archived]
@@ -89,9 +91,9 @@ def copy_memory(old: Episode, new: Episode) -> None:
 
 
 @kernel("none(int64)")
-def leave_local_search(run):
-    """End a local search before its time: what the run searches with is its population again."""
-    end_local_search(open_run(run).de_state)
+def interrupt_local_search(run):
+    """End a local search before its time; what it has learned is lost, and the best point stays."""
+    leave_local_search(open_run(run).de_state)
 
 
 @kernel("none(int64)")

@@ -94,8 +94,10 @@ def _local_population(episode: Episode) -> bool:
     if dimension == 0 or points != counters[Counter.POPULATION]:
         return False
     waiting = counters[Counter.BEST_POPULATION_SIZE]
-    if counters[Counter.SAMPLING]:
-        return bool(counters[Counter.TRIED] and (waiting > 0) == (counters[Counter.HAND_OVER] > 0))
+    if counters[Counter.SAMPLING] and not counters[Counter.TRIED]:
+        return False
+    if counters[Counter.SAMPLING] and counters[Counter.HAND_OVER] == 0:
+        return bool(waiting == 0)
     return bool(counters[Counter.FINAL_POPULATION] <= waiting <= counters[Counter.ALLOCATED])
 
 

@@ -102,6 +102,11 @@ class Run:
         return bool(self.de_state.counters[Counter.INITIALISED])
 
     @property
+    def searches_locally(self) -> bool:
+        """True while points of the local search are evaluated, one or a gradient at a time."""
+        return bool(self.de_state.counters[Counter.LOCAL_PHASE])
+
+    @property
     def between_generations(self) -> bool:
         """True when nothing of the current generation has been told."""
         return int(self.de_state.counters[Counter.TOLD]) == 0

@@ -321,7 +321,7 @@ class Optimizer:
                     if by_clock:
                         plan_by_clock(self._plan, self._run, drive.affordable())
                     bar.note()
-                    if show:
+                    if show and not self._run.searches_locally:
                         print(generation_line(self._run))
                     if callback is not None and asks_to_stop(callback, self):
                         self._reasons.add("callback")
