@@ -89,5 +89,15 @@ def test_bounds_of_the_smallest_numbers():
         points.append(x[0])
         return x[0]
 
-    minimize(watched, [(low, 1.0), (0.0, 0.0)], x0=[low, 0.0], population_size=6, maxfun=7, repair="midpoint", policy="random", scale=1.0, rng=0)
+    minimize(
+        watched,
+        [(low, 1.0), (0.0, 0.0)],
+        x0=[low, 0.0],
+        population_size=6,
+        maxfun=7,
+        repair="midpoint",
+        policy="random",
+        scale=1.0,
+        rng=0,
+    )
     assert min(points) == low
