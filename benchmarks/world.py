@@ -1,15 +1,18 @@
 """Scores on the world of made problems: ``python -m benchmarks.world METHOD ... [--among PEER ...] [--held-out]``.
 
-A method is a policy (``softmax-x``), a policy with settings of `minimize` (``softmax-x:population_size=200``,
-``softmax-x:restart_tolerance=0,n_candidates=1``; also ``archive=``, and ``population_factor=`` of the policy's own NP)
-or a baseline (``rcmaes``). Every problem has a dimension (2 to 100), and a budget (50 to 10,000 evaluations per
-coordinate), both log-uniform. Printed are, for all problems and by dimension and budget, the mean rank of the median
-error among the methods, and the rank score (the probability that a run ends better than a run of another method), with
-a 95% interval from a bootstrap over *base functions*: what counts is whether a difference holds on functions left out.
+A method is a policy (``softmax-x``), a policy with settings (``softmax-x:population_size=200``,
+``softmax-x:restart_tolerance=0,n_candidates=1``: those of `minimize`, those that belong to a policy, and
+``population_factor=`` of the policy's own NP) or a baseline (``rcmaes``). Every problem has a dimension (2 to 100), and a
+budget (50 to 10,000 evaluations per coordinate), both log-uniform. Printed are, for all problems, by dimension, by
+budget and by how functions are mixed, the mean rank of the median error among the methods, and the rank score (the
+probability that a run ends better than a run of another method), with a 95% interval from a bootstrap over *base
+functions*: what counts is whether a difference holds on functions left out.
 With ``--among`` every method is judged alone among these peers, as if the others were not there: among versions of one
 method, which differ little, small differences would count as much as large ones.
 ``--against METHOD`` prints how much the rank scores of the others lie above that of this one, problem by problem, with
 an interval of the same kind: a part of a method has paid where it is left out and the interval is below 0.
+``--dimensions`` and ``--per-coordinate`` keep problems whose dimension, and evaluations per coordinate, lie between two
+numbers.
 ``--twice`` also runs every method with twice the budget and counts the problems on which that is significantly worse.
 
 Runs are appended to ``--out``; what is there already is not run again.
@@ -19,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import inspect
 import multiprocessing
 import os
 import sys
@@ -34,14 +38,15 @@ import deddqn
 from deddqn.analysis.statistics import SOLVED
 from deddqn.baselines import baseline_names, load_baseline
 from deddqn.de.budget_rules import follow_budget
-from deddqn.de.config import config_for
+from deddqn.de.config import OWN_SETTINGS, config_for
 from deddqn.policies import load_policy
 from deddqn.problems import Problem, get
-from deddqn.problems.made.recipes import Recipe, recipe
+from deddqn.problems.made.recipes import BUDGETS, DIMENSIONS, Recipe, recipe
 
 COLUMNS = ("method", "problem", "base", "dimension", "budget", "repeat", "error")
 DIMENSION_CUTS, BUDGET_CUTS = (7, 30), (500, 2000)
 RESAMPLES = 1000
+ARGUMENTS = set(inspect.signature(deddqn.minimize).parameters)
 
 
 @dataclass(frozen=True)
@@ -72,8 +77,9 @@ def best_found(method: str, problem: Problem, budget: int, *, repeat: int, numbe
         return load_baseline(method).run(problem, budget, np.random.default_rng([repeat, number])).best_value
     name, settings = settings_of(method)
     policy = load_policy(name)
-    if "archive" in settings:  # no argument of `minimize`
-        policy.de = config_for(policy.de, archive=settings.pop("archive")).own_settings()
+    own = {key: settings.pop(key) for key in set(settings) & set(OWN_SETTINGS) - ARGUMENTS}
+    if own:
+        policy.de = config_for(policy.de, **own).own_settings()
     if "population_factor" in settings:  # of the policy's own size
         own = follow_budget(config_for(policy.de, budget=budget), problem.dimension).population_size
         settings["population_size"] = round(settings.pop("population_factor") * own)
@@ -100,7 +106,9 @@ def tasks(options: argparse.Namespace) -> Iterator[Task]:
     family = "made-held-out" if options.held_out else "made"
     for number in range(options.first, options.first + options.problems):
         made = recipe(family, number)
-        if made.budget > options.most_evaluations:
+        (fewest, most), (low, high) = options.dimensions, options.per_coordinate
+        inside = fewest <= made.dimension <= most and low <= made.budget / made.dimension <= high
+        if not inside or made.budget > options.most_evaluations:
             continue
         for method in options.methods:
             for budget in (made.budget, 2 * made.budget) if options.twice else (made.budget,):
@@ -112,6 +120,7 @@ def collect(options: argparse.Namespace) -> list[dict[str, str]]:
     done = read(options.out)
     known = {(row["method"], row["problem"], int(row["budget"])) for row in done}
     waiting = [t for t in tasks(options) if (t.method, t.problem, t.budget) not in known]
+    waiting.sort(key=lambda task: -task.budget)  # the longest first: all workers end at about the same time
     options.out.parent.mkdir(parents=True, exist_ok=True)
     with open(options.out, "a", newline="", encoding="utf-8") as file, multiprocessing.Pool(options.workers) as pool:
         writer = csv.DictWriter(file, COLUMNS)
@@ -209,7 +218,8 @@ def _strata(mades: Sequence[Recipe]) -> dict[str, np.ndarray]:
     few, many = BUDGET_CUTS
     titles = (f"D <= {low}", f"D <= {high}", f"D > {high}"), (f"B <= {few}D", f"B <= {many}D", f"B > {many}D")
     by_dimension = {title: dimension == k for k, title in enumerate(titles[0])}
-    return by_dimension | {title: budget == k for k, title in enumerate(titles[1])}
+    by_mix = {mix: np.array([m.mix == mix for m in mades]) for mix in ("single", "hybrid", "composition")}
+    return by_dimension | {title: budget == k for k, title in enumerate(titles[1])} | by_mix
 
 
 def bootstrap(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
@@ -247,6 +257,8 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--problems", type=int, default=100)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--most-evaluations", type=int, default=100_000, help="leave problems with larger budgets out")
+    parser.add_argument("--dimensions", type=int, nargs=2, default=DIMENSIONS, metavar=("FEWEST", "MOST"))
+    parser.add_argument("--per-coordinate", type=float, nargs=2, default=BUDGETS, metavar=("FEWEST", "MOST"))
     parser.add_argument("--twice", action="store_true", help="is more ever worse?")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=Path, default=Path("out/world.csv"))
