@@ -1,19 +1,19 @@
 """Scores on the world of made problems: ``python -m benchmarks.world METHOD ... [--among PEER ...] [--held-out]``.
 
 A method is a policy (``softmax-x``), a policy with settings (``softmax-x:population_size=200``,
-``softmax-x:restart_tolerance=0,n_candidates=1``: those of `minimize`, those that belong to a policy, and
-``population_factor=`` of the policy's own NP) or a baseline (``rcmaes``). Every problem has a dimension (2 to 100), and a
-budget (50 to 10,000 evaluations per coordinate), both log-uniform. Printed are, for all problems, by dimension, by
-budget and by how functions are mixed, the mean rank of the median error among the methods, and the rank score (the
+``softmax-budget:cma_share=0.0,n_candidates=1``: those of `minimize`, those that belong to a policy, and
+``population_factor=`` of the policy's own NP) or a baseline (``rcmaes``). Every problem has a dimension (2 to 100),
+and a budget (50 to 10,000 evaluations per coordinate), both log-uniform. Printed are, for all problems, by dimension,
+by budget and by how functions are mixed, the mean rank of the median error among the methods, and the rank score (the
 probability that a run ends better than a run of another method), with a 95% interval from a bootstrap over *base
-functions*: what counts is whether a difference holds on functions left out.
-With ``--among`` every method is judged alone among these peers, as if the others were not there: among versions of one
-method, which differ little, small differences would count as much as large ones.
-``--against METHOD`` prints how much the rank scores of the others lie above that of this one, problem by problem, with
-an interval of the same kind: a part of a method has paid where it is left out and the interval is below 0.
-``--dimensions`` and ``--per-coordinate`` keep problems whose dimension, and evaluations per coordinate, lie between two
-numbers.
-``--twice`` also runs every method with twice the budget and counts the problems on which that is significantly worse.
+functions*: what counts is whether a difference holds on functions left out. With ``--among`` every method is judged
+alone among these peers, as if the others were not there: among versions of one method, which differ little, small
+differences would count as much as large ones. Peers are then judged among each other and the method of ``--against``.
+``--against METHOD`` prints how much the rank scores of the others lie above that of this one, problem by problem,
+with an interval of the same kind: a part of a method has paid where it is left out and the interval is below 0.
+``--dimensions`` and ``--per-coordinate`` keep problems whose dimension, and evaluations per coordinate, lie between
+two numbers. ``--twice`` also runs every method with twice the budget and counts the problems on which that is
+significantly worse.
 
 Runs are appended to ``--out``; what is there already is not run again.
 """
@@ -21,6 +21,7 @@ Runs are appended to ``--out``; what is there already is not run again.
 from __future__ import annotations
 
 import argparse
+import ast
 import csv
 import inspect
 import multiprocessing
@@ -68,7 +69,7 @@ def settings_of(method: str) -> tuple[str, dict[str, Any]]:
     """A policy and the settings behind its name."""
     name, _, text = method.partition(":")
     pairs = (entry.split("=", 1) for entry in text.split(",") if entry)
-    return name, {key: float(value) if "." in value or "e" in value else int(value) for key, value in pairs}
+    return name, {key: ast.literal_eval(value) for key, value in pairs}
 
 
 def best_found(method: str, problem: Problem, budget: int, *, repeat: int, number: int) -> float:
@@ -164,9 +165,16 @@ def scores(errors: Sequence[np.ndarray], rivals: Sequence[Sequence[int]]) -> tup
 
 
 def rivals_of(options: argparse.Namespace) -> list[list[int]]:
-    """The numbers of the methods that each is judged among: the peers where there are some, else all others."""
+    """The numbers of the methods that each is judged among: the peers where there are some, else all others.
+
+    A peer has one peer less beside it; the method of ``--against`` takes that place, so that all have as many rivals.
+    """
     pool = [k for k, method in enumerate(options.methods) if not options.among or method in options.among]
-    return [[j for j in pool if j != k] for k in range(len(options.methods))]
+    rivals = [[j for j in pool if j != k] for k in range(len(options.methods))]
+    if options.among and options.against not in (None, *options.among):
+        for k in pool:
+            rivals[k].append(options.methods.index(options.against))
+    return rivals
 
 
 def report(options: argparse.Namespace, rows: Sequence[dict[str, str]]) -> None:

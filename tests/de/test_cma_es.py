@@ -194,6 +194,55 @@ def test_de_plans_without_the_share_until_cma_es_is_tried() -> None:
     assert 2000 <= whole.evaluations < 2020
 
 
+def at_hand_over(**settings: Any) -> tuple[Run, np.ndarray]:
+    """A run when CMA-ES is, or is not, tried, and the population of DE."""
+    run = run_of(rastrigin, 5, policy="softmax", budget=4000, cma_share=0.25, population_size=20, **settings)
+    while not run.de_state.counters[Counter.TRIED]:
+        run.advance(run.evaluations + 1)
+    assert 2000 <= run.evaluations < 2020 and not run.ended
+    waiting = run.de_state.best_population[: int(run.de_state.counters[Counter.BEST_POPULATION_SIZE])]
+    return run, (waiting if len(waiting) else run.population).copy()
+
+
+def test_a_wide_population_goes_on_alone() -> None:
+    """The extent is the mean distance from the mean, in widths of the box; up to it CMA-ES is tried."""
+    _, population = at_hand_over()
+    extent = float(np.abs(population - population.mean(axis=0)).mean()) / 10.0
+    assert 1e-6 < extent < 0.5
+    tried, _ = at_hand_over(cma_extent=1.0001 * extent)
+    assert tried.de_state.counters[Counter.SAMPLING]
+    run, same = at_hand_over(cma_extent=0.9999 * extent)
+    counters = run.de_state.counters
+    assert not counters[Counter.SAMPLING] and counters[Counter.BUDGET] == counters[Counter.HORIZON] == 4000
+    np.testing.assert_array_equal(same, population)
+    while not run.ended:
+        check_arena(run.spec, run.arena)
+        run.advance(run.evaluations + 1)
+        assert not counters[Counter.SAMPLING]
+    assert run.evaluations == 4000 and run.de_state.applications.sum() == 4000 - 20
+
+
+def test_a_search_that_goes_on_alone_can_be_saved_and_extended(tmp_path: Any) -> None:
+    search = Optimizer([(-5, 5)] * 12, maxfun=36_001, rng=1)
+    told_to(search, 20_000)
+    counters = search._run.de_state.counters
+    assert counters[Counter.TRIED] and not counters[Counter.SAMPLING]
+    search.save(tmp_path / "search")
+    again = Optimizer.load(tmp_path / "search")
+    told_to(search, 25_000)
+    told_to(again, 25_000)
+    assert search.result.fun == again.result.fun
+    again.extend(maxfun=40_000)
+    told_to(again, 26_000)
+    check_arena(again._run.spec, again._run.arena)
+
+
+@pytest.mark.parametrize("wrong", [-0.1, math.nan])
+def test_a_wrong_extent_is_refused(wrong: float) -> None:
+    with pytest.raises(ValueError, match="cma_extent must be 0 or more, got"):
+        DEConfig(cma_extent=wrong)
+
+
 @pytest.mark.parametrize(("function", "ahead"), [(ellipsoid, True), (valleys, False)])
 def test_who_is_ahead_has_the_last_part(function: Any, ahead: bool) -> None:
     run = run_of(function, 8, policy="softmax-x", budget=8000, cma_share=0.25, restart_tolerance=0.0, **SHRINKS)

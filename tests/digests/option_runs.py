@@ -112,6 +112,8 @@ def _options() -> Iterator[tuple[str, str, dict[str, Any]]]:
     long = {"function": jitted, "policy": "softmax-budget", "maxfun": 30_000, "history": False}
     yield "cma-es/long", MATH, {**long, "cma_share": 0.1}
     yield "default/long", MATH, {"function": jitted, "dimension": 10, "maxfun": 4000, "history": False}
+    wide = {"function": jitted, "dimension": 3, "maxfun": 9100, "history": False}
+    yield "default/cma-es-considered", MATH, wide
     fixed = {"policy": "random", "population_size": 16}
     often = {"function": jitted, "dimension": 2, "maxfun": 2500}
     yield "restarts/random", EXACT, {**fixed, **often, "restart_tolerance": 0.1, "restart_final_fraction": 0.2}

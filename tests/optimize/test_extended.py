@@ -246,6 +246,7 @@ def test_settings_of_a_policy_and_those_given():
         crossover_kind="exponential",
         dither=0.3,
         cma_share=0.25,
+        cma_extent=0.5,
         local_share=0.2,
         by_budget="archive",
     ).own_settings()

@@ -82,6 +82,7 @@ def test_the_default_begins_with_the_root_of_the_evaluations(maxfun, dimension, 
 def test_settings_by_budget_give_way_to_those_given():
     settings = Optimizer(BOX, maxfun=50_000, n_candidates=2, cma_share=0.4)._run.spec.config
     assert (settings.n_candidates, settings.restart_tolerance, settings.cma_share) == (2, 0.0, 0.4)
+    assert settings.cma_extent == np.inf  # CMA-ES that is asked for is tried however wide the population is
     assert settings.population_size == round(np.sqrt(0.6 * 50_000 * 4 / 8)) and settings.archive == 0.5
 
 
@@ -100,7 +101,7 @@ def test_settings_by_budget_give_way_to_those_given():
 )
 def test_candidates_and_cma_es_by_budget(maxfun, dimension, candidates, share):
     settings = Optimizer([(-5, 5)] * dimension, maxfun=maxfun)._run.spec.config
-    assert (settings.n_candidates, settings.cma_share) == (candidates, share)
+    assert (settings.n_candidates, settings.cma_share, settings.cma_extent) == (candidates, share, 1e-3)
 
 
 @pytest.mark.parametrize(

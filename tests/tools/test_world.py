@@ -11,7 +11,7 @@ ERRORS = [np.array([1.0, 3.0]), np.array([1.1, 3.1]), np.array([2.0, 2.0]), np.a
 
 
 def test_among_all_others():
-    rivals = rivals_of(Namespace(methods=["a", "b", "c", "d"], among=[]))
+    rivals = rivals_of(Namespace(methods=["a", "b", "c", "d"], among=[], against=None))
     assert rivals == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
     found, ranks = scores(ERRORS, rivals)
     assert ranks.tolist() == [1.5, 3.0, 1.5, 4.0]  # medians 2, 2.1, 2, 3.5
@@ -20,11 +20,18 @@ def test_among_all_others():
 
 def test_versions_of_one_method_do_not_meet_among_peers():
     """By hand: 1.0 beats all four runs of the peers, 3.0 beats one and ties with one."""
-    rivals = rivals_of(Namespace(methods=["a", "b", "c", "d"], among=["c", "d"]))
+    rivals = rivals_of(Namespace(methods=["a", "b", "c", "d"], among=["c", "d"], against=None))
     assert rivals == [[2, 3], [2, 3], [3], [2]]
     found, ranks = scores(ERRORS, rivals)
     np.testing.assert_allclose(found, [(4 + 1.5) / 8, (4 + 1) / 8, 1.0, 0.0])
     assert ranks.tolist() == [1.5, 2.0, 1.0, 2.0]
+
+
+def test_peers_are_judged_among_as_many_as_the_method_they_are_compared_with():
+    rivals = rivals_of(Namespace(methods=["a", "b", "c", "d"], among=["c", "d"], against="b"))
+    assert rivals == [[2, 3], [2, 3], [3, 1], [2, 1]]
+    within = rivals_of(Namespace(methods=["a", "c", "d"], among=["c", "d"], against="c"))
+    assert within == [[1, 2], [2], [1]]
 
 
 @pytest.mark.parametrize("arguments", [["softmax"], ["rcmaes", "--among", "rcmaes"]])

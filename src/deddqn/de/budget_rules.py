@@ -5,6 +5,7 @@ setting                   rule, with B evaluations and D coordinates
 ========================  ============================================================================================
 ``restart_tolerance``     0: no restarts
 ``cma_share``             0.25 above 3000 D evaluations, 0 below, and with restarts or asynchronous values
+``cma_extent``            a thousandth: a population that is still wide goes on alone
 ``local_share``           0.2, at most 150 (D + 1) evaluations; 0 with less than D + 2, above 1000 coordinates, with
                           restarts, and where values do not come one by one, for points on a line wait for each other
 ``population_size``       the square root of B' min(1, D / 8), with B' = (1 - ``cma_share``) B; at least the final
@@ -32,6 +33,7 @@ FEW_COORDINATES = 8  # need fewer individuals
 LONG_SEARCH = 30_000  # evaluations, above which pre-screening pays less
 DENSE_SEARCH = 10  # evaluations per D^3, above which it does not pay: the population itself covers few coordinates
 CMA_SHARE, CMA_FROM = 0.25, 3000  # of CMA-ES, and the evaluations per coordinate above which trying it costs little
+CMA_EXTENT = 1e-3  # of the box, to which the population of DE has contracted by then
 LOCAL_SHARE, GRADIENTS = 0.2, 150  # of the local search; it needs no more than so many
 MOST_COORDINATES = 1000  # of the local search, which remembers D^2 numbers
 SMALLEST_ARCHIVE, LARGEST_ARCHIVE = 0.5, 2.0  # populations
@@ -67,6 +69,7 @@ def _archive(config: DEConfig, dimension: int) -> float:
 RULES: dict[str, Callable[[DEConfig, int], Any]] = {
     "restart_tolerance": lambda config, dimension: 0.0,
     "cma_share": _cma_share,
+    "cma_extent": lambda config, dimension: CMA_EXTENT,
     "local_share": _local_share,
     "population_size": _population,
     "n_candidates": _candidates,

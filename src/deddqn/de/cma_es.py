@@ -4,7 +4,8 @@ N. Hansen, "The CMA evolution strategy: a tutorial", arXiv:1604.00772, with its 
 ones for the worse half among them; C = U'U as in `deddqn.de.cma_sampling`, made anew when C has changed enough. Points
 outside of the bounds are mirrored into them, and learned from as what they became.
 
-It begins in the middle of the box, whatever DE found, and later ones anywhere. A distribution that has converged, that
+It is tried where the population of DE has contracted: one that is still wide is better left to go on. It begins in the
+middle of the box, whatever DE found, and later ones anywhere. A distribution that has converged, that
 finds nothing better, or that could not reach the best value so far with the rest of the budget at its present pace is
 replaced by a new one. As DE's population does, the number of samples falls linearly: from a thousandth of the
 evaluations that are left when CMA-ES begins to the tutorial's lambda. So long searches sample widely at first.
@@ -46,11 +47,35 @@ PATIENCE = 5.0  # how much faster than in the last window the rest may be
 
 
 @kernel
+def consider_hand_over(de_state):
+    """Let CMA-ES be tried if the population of DE has contracted; from now on everybody plans with the whole budget."""
+    counters = de_state.counters
+    counters[Counter.TRIED] = 1
+    counters[Counter.BUDGET] = counters[Counter.HORIZON] = counters[Counter.WHOLE_BUDGET]
+    if counters[Counter.HAND_OVER] == 0 or extent_of_population(de_state) <= de_state.scalars[Scalar.CMA_EXTENT]:
+        hand_over(de_state)
+
+
+@kernel
+def extent_of_population(de_state):
+    """The mean distance of the parents' coordinates from their means, in widths of the box."""
+    population, dimension, parents = de_state.counters[Counter.POPULATION], de_state.lower.size, de_state.parents
+    total = 0.0
+    for d in range(dimension):
+        width = max(de_state.upper[d] - de_state.lower[d], SMALLEST_DEVIATION)
+        mean = 0.0
+        for i in range(population):
+            mean += parents[i, d] / population
+        for i in range(population):
+            total += abs(parents[i, d] - mean) / width
+    return total / (population * dimension)
+
+
+@kernel
 def hand_over(de_state):
     """Let CMA-ES search; the population of DE is kept, if it has values."""
     counters, model = de_state.counters, de_state.model
-    counters[Counter.SAMPLING] = counters[Counter.TRIED] = 1
-    counters[Counter.BUDGET] = counters[Counter.HORIZON] = counters[Counter.WHOLE_BUDGET]
+    counters[Counter.SAMPLING] = 1
     de_state.scalars[Scalar.TO_BEAT] = de_state.scalars[Scalar.F_BSF]
     keep_waiting_population(de_state)
     counters[Counter.INITIALISED] = 0

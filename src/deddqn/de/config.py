@@ -15,7 +15,10 @@ CROSSOVERS = ("binomial", "exponential")
 SMALLEST_POPULATION = 6  # a parent and five donors
 LARGEST_ARCHIVE = 100.0  # populations
 MOST_TRIALS = 16
-BY_BUDGET = ("cma_share", "local_share", "population_size", "n_candidates", "archive", "restart_tolerance")
+BY_BUDGET = (
+    *("cma_share", "cma_extent", "local_share"),
+    *("population_size", "n_candidates", "archive", "restart_tolerance"),
+)
 """Settings that may follow the budget."""
 
 
@@ -46,6 +49,8 @@ class DEConfig:
         no return.
     cma_share : share of the budget that CMA-ES (`deddqn.de.cma_es`) is tried for, before a last part of the same length
         that belongs to whichever of DE and CMA-ES is ahead; below one half. 0: DE alone, 1: CMA-ES alone.
+    cma_extent : CMA-ES is tried only if the population of DE has contracted to this by then, the mean distance of its
+        coordinates from their means in widths of the box; otherwise DE has the whole budget. inf: it is tried anyway.
     local_share : last share of the budget, for which a local search (`deddqn.de.local_search`) begins at the best
         point; when it has converged, who searched before resumes. Below one half, and where CMA-ES is tried at most the
         share of that. 0: none.
@@ -76,6 +81,7 @@ class DEConfig:
     first_population: int | None = None
     noise_handling: bool = False
     cma_share: float = 0.0
+    cma_extent: float = math.inf
     local_share: float = 0.0
     by_budget: str = ""
 
@@ -101,6 +107,8 @@ class DEConfig:
                 raise choice_error("by_budget", name, BY_BUDGET)
         if not (0.0 <= self.cma_share < 0.5 or self.cma_share == 1.0):
             raise ValueError(f"cma_share must lie in [0, 0.5), or be 1 for CMA-ES alone, got {self.cma_share}")
+        if not self.cma_extent >= 0.0:
+            raise ValueError(f"cma_extent must be 0 or more, got {self.cma_extent}")
         if not 0.0 <= self.local_share < 0.5:
             raise ValueError(f"local_share must lie in [0, 0.5), got {self.local_share}")
         if not 0.0 <= self.dither < math.inf:
@@ -157,7 +165,7 @@ class DEConfig:
 
 OWN_SETTINGS = (
     *("population_size", "final_population", "pbest", "archive", "restart_tolerance", "restart_final_fraction"),
-    *("repair", "n_candidates", "crossover_kind", "dither", "cma_share", "local_share", "by_budget"),
+    *("repair", "n_candidates", "crossover_kind", "dither", "cma_share", "cma_extent", "local_share", "by_budget"),
 )
 """The settings that belong to a policy: they go into its file, and are the defaults of runs with it."""
 

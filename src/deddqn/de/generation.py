@@ -6,7 +6,7 @@ import math
 
 from deddqn._jit import address_of_record, copy, fill, kernel
 from deddqn.de.anytime import slide_horizon
-from deddqn.de.cma_es import hand_back, hand_over, is_behind, learn_from_population
+from deddqn.de.cma_es import consider_hand_over, hand_back, is_behind, learn_from_population
 from deddqn.de.constraint_handling import call_level
 from deddqn.de.discrete import points_left
 from deddqn.de.local_search import (
@@ -150,7 +150,7 @@ def choose_searcher(de_state):
     elif counters[Counter.SAMPLING]:
         learn_from_population(de_state)
     elif counters[Counter.EVALUATIONS] >= counters[Counter.HAND_OVER] and not counters[Counter.TRIED]:
-        hand_over(de_state)
+        consider_hand_over(de_state)
     if is_time_for_local_search(de_state):
         begin_local_search(de_state)
 

@@ -95,7 +95,7 @@ class Counter(IntEnum):
     SAMPLING = 49  # CMA-ES searches: populations are its samples
     HAND_OVER = 50  # evaluations after which it is tried; WHOLE_BUDGET where it is not
     DECISION = 51  # evaluations after which it goes on only if it is ahead
-    TRIED = 52  # it was, or is being, tried
+    TRIED = 52  # it was, or is being, tried, or was not worth it
     LOCAL_PHASE = 53  # what the local search waits for: a `Phase`
     LOCAL_FROM = 54  # evaluations after which it begins; WHOLE_BUDGET where there is none
     LOCAL_DONE = 55  # it has begun, came too late, or has no share
@@ -127,6 +127,7 @@ class Scalar(IntEnum):
     DITHER = 20  # what every generation may add to F
     DITHERED = 21  # what this generation has added
     TO_BEAT = 22  # best value of DE when CMA-ES took over
+    CMA_EXTENT = 23  # that the population of DE must have by then
 
 
 class Outcome(IntEnum):
@@ -249,6 +250,7 @@ SCALARS = slots(
     DITHER=AS_BEGUN,
     DITHERED=FINITE,
     TO_BEAT=VALUES,
+    CMA_EXTENT=AS_BEGUN,
 )
 
 DE_STATE = Layout(

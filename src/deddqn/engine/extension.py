@@ -34,7 +34,7 @@ SET_COUNTERS = (
     *(Counter.FINAL_EVALUATIONS, Counter.WHOLE_BUDGET, Counter.HAND_OVER, Counter.DECISION),
     *(Counter.LOCAL_FROM, Counter.LOCAL_DONE),
 )
-SET_SCALARS = (Scalar.RESTART_TOLERANCE, Scalar.TARGET_VALUE)
+SET_SCALARS = (Scalar.RESTART_TOLERANCE, Scalar.TARGET_VALUE, Scalar.CMA_EXTENT)
 """What the settings say; everything else is what the run has come to."""
 
 

@@ -320,7 +320,7 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     scalars[Scalar.TARGET_ERROR], scalars[Scalar.TARGET_VALUE] = config.target_error, config.target_value
     scalars[Scalar.PBEST], scalars[Scalar.ARCHIVE] = config.pbest, config.archive
     scalars[Scalar.RESTART_TOLERANCE] = config.restart_tolerance
-    scalars[Scalar.DITHER] = config.dither
+    scalars[Scalar.DITHER], scalars[Scalar.CMA_EXTENT] = config.dither, config.cma_extent
 
 
 def _write_constraints(spec: RunSpec, de_state: Record) -> None:

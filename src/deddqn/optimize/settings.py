@@ -109,6 +109,8 @@ def search_settings(
     for name, share in (("cma_share", cma_share), ("local_share", local_share)):
         if share is not None:
             given[name] = number(name, share, 0.0)
+    if cma_share is not None:
+        given["cma_extent"] = np.inf  # who asks for CMA-ES gets it
     if restart_final_fraction is not None:
         given["restart_final_fraction"] = number("restart_final_fraction", restart_final_fraction, 0.0)
     if n_candidates is not None:
