@@ -111,8 +111,8 @@ def minimize(
     n_candidates : candidates per trial, of which a surrogate model pre-screens the one to evaluate; for policies that
         pre-screen (the softmax ones). The policy's own number by default, three times that when asynchronous, else 1.
     cma_share : share of `maxfun`, below one half, that CMA-ES is tried for, before a last part of the same length that
-        belongs to whichever of DE and CMA-ES is ahead then; 0 is DE alone, 1 CMA-ES alone. The policy's own by default,
-        but 0 with constraints, integers, restarts, tolerances or asynchronous values.
+        belongs to whichever of DE and CMA-ES is ahead then; 0 is DE alone, 1 CMA-ES alone. The policy's own by default
+        (`softmax-budget`: in long searches, if the population has contracted half-way), but 0 with constraints, integers, restarts, tolerances or asynchronous values.
     local_share : last share of `maxfun`, below one half, for a local search (BFGS with finite differences) from the
         best point; what it leaves when it has converged is searched as before. The policy's own by default, but 0 with
         `polish`, constraints, integers, restarts, tolerances, and where values do not come one by one.
