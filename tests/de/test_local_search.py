@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Generator
 from typing import Any
@@ -227,6 +228,31 @@ def test_the_population_that_is_shown_at_the_end(share: float) -> None:
     assert len(run.population) == (7 if share == 0.0 else len(run.fitness))
 
 
+def test_what_is_shown_while_points_are_asked_for() -> None:
+    """The population of DE with the best point, and no convergence: at a stop by hand, too."""
+    measures = []
+
+    def callback(x: np.ndarray, convergence: float) -> bool:
+        measures.append(convergence)
+        return convergence >= 1.0
+
+    settings: dict[str, Any] = {"bounds": [(-5, 5)] * 8, "maxfun": 4000, "rng": 1, "local_share": 0.2}
+    assert minimize(ellipsoid, callback=callback, **settings).nfev == 4000 and max(measures) == 0.0
+    search = Optimizer([(-5, 5)] * 8, maxfun=1500, rng=1, local_share=0.2)
+    seen = set()
+    while not search.stop():
+        points = search.ask()
+        search.tell(points, [ellipsoid(point) for point in points])
+        if search._run.searches_locally:
+            seen.add(int(search._run.de_state.counters[Counter.LOCAL_PHASE]))
+            shown = search.result
+            assert len(shown.population) > 8 and np.isfinite(shown.population_energies).all()
+            assert shown.population_energies.min() == shown.fun
+            best = int(shown.population_energies.argmin())
+            np.testing.assert_array_equal(shown.population[best], shown.x)
+    assert seen == {Phase.GRADIENT, Phase.LINE}
+
+
 @pytest.mark.parametrize("updating", ["sequential", "deferred"])
 def test_asking_and_telling_is_the_same_search(updating: str) -> None:
     config = {"population_size": 15, "budget": 900, "local_share": 0.3, "updating": updating}
@@ -326,6 +352,26 @@ def test_an_extension_gives_the_population_back_and_searches_locally_again(evalu
     assert run.evaluations >= 3000 and run.best_value <= before
     run.advance(4000)
     assert run.evaluations == 4000
+
+
+def test_an_extension_that_ends_a_run_within_cma_es_shows_the_best_point(tmp_path: Any) -> None:
+    """More coordinates than samples: a gradient waits when the last evaluation has been made."""
+    search = Optimizer([(-5, 5)] * 30, maxfun=4000, cma_share=1.0, local_share=0.2, rng=1)
+    run, ended = search._run, 0
+    while not search.stop() and ended < 2:
+        points = np.atleast_2d(search.ask())
+        if run.de_state.counters[Counter.LOCAL_PHASE] == Phase.LINE:
+            other = copy.deepcopy(search)
+            other.extend(maxfun=run.evaluations + 1)
+            other.tell(points, [ellipsoid(point) for point in points])
+            if other._run.ended:
+                ended += 1
+                result = other.result
+                assert result.population_energies.min() == result.fun and np.isfinite(result.population_energies).all()
+                other.save(tmp_path / "search")
+                assert Optimizer.load(tmp_path / "search").result.fun == result.fun
+        search.tell(points, [ellipsoid(point) for point in points])
+    assert ended == 2
 
 
 def test_an_extension_may_come_too_late() -> None:

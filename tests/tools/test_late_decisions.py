@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks.late_decisions import INPUTS, WAYS, best_split, finish, half_way, learned, roll, wins
+from benchmarks.late_decisions import INPUTS, WAYS, best_split, finish, half_way, learned, main, roll, wins
 from deddqn.problems.made.recipes import recipe
 
 NUMBER = next(n for n in range(1000) if (made := recipe("made", n)).dimension == 5 and 16_000 < made.budget < 40_000)
@@ -48,3 +48,10 @@ def test_a_row_holds_state_and_ends():
     row = roll(("made", NUMBER, 0, 2))
     assert row is not None and {f"{way} 1" for way in WAYS} <= row.keys()
     assert float(str(row["log10 D"])) == pytest.approx(math.log10(5))
+
+
+def test_runs_with_other_rollouts_are_not_mixed(tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text("family,number,repeat,base\nmade,1,0,SPHERE\n")
+    with pytest.raises(SystemExit, match="--out must be a file of runs with 2 rollouts"):
+        main(["--problems", "1", "--rollouts", "2", "--out", str(path)])

@@ -103,10 +103,19 @@ def close_local_search(de_state):
     counters = de_state.counters
     counters[Counter.LOCAL_PHASE] = Phase.NONE
     if counters[Counter.SAMPLING]:
-        counters[Counter.POPULATION], counters[Counter.BEST] = 1, 0
-        de_state.order[0], de_state.fitness[0] = 0, math.inf
+        show_best_point(de_state)
     else:
         resume_population(de_state)
+
+
+@kernel
+def show_best_point(de_state):
+    """Let the best point be all of the population; some point without a value where there is none."""
+    counters = de_state.counters
+    counters[Counter.POPULATION], counters[Counter.BEST] = 1, 0
+    de_state.order[0], de_state.fitness[0] = 0, de_state.scalars[Scalar.F_BSF]
+    if de_state.scalars[Scalar.F_BSF] < math.inf:
+        copy(de_state.best_point, de_state.parents[0])
 
 
 @kernel

@@ -19,7 +19,7 @@ from deddqn.de.config import DEConfig
 from deddqn.de.discrete import points_left
 from deddqn.de.generation import begin_generation, reset_generation
 from deddqn.de.initialization import draw_individuals
-from deddqn.de.local_search import leave_local_search
+from deddqn.de.local_search import leave_local_search, show_best_point
 from deddqn.de.population_reduction import scheduled_size
 from deddqn.de.restart import enlarge_population
 from deddqn.de.state import DE_STATE, Counter, End, Scalar
@@ -47,7 +47,7 @@ def extend_run(run: Run, config: DEConfig) -> None:
         raise ValueError("updating must not be 'asynchronous' in a search that is extended")
     if not run.between_generations:
         raise ValueError("a run can be extended between two generations only")
-    if run.de_state.counters[Counter.TRIED]:  # what has been begun is not taken back
+    if run.de_state.counters[Counter.TRIED]:  # what has been decided is not taken back
         config = replace(config, cma_share=run.spec.config.cma_share)
     elif run.evaluations >= config.hand_over:  # it would be too late
         config = replace(config, cma_share=0.0)
@@ -111,6 +111,8 @@ def replan(run):
         else:
             counters[Counter.ENDED] = End.NOT_YET
             sample_population(de_state)
+        if counters[Counter.ENDED]:
+            show_best_point(de_state)
         reset_generation(de_state)
         return
     known, size = counters[Counter.POPULATION], scheduled_size(de_state)

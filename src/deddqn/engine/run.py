@@ -153,13 +153,28 @@ class Run:
 
     @property
     def individuals(self) -> int:
-        """How many individuals the policy decides for: those of DE, which wait while CMA-ES searches."""
+        """How many individuals the policy decides for: those of DE, which wait while somebody else searches."""
         return int(known_individuals(self.de_state.counters))
 
     @property
     def fitness(self) -> np.ndarray:
         """(NP,) view: the parents' values."""
         return self.de_state.fitness[: int(self.de_state.counters[Counter.POPULATION])]
+
+    def latest_population(self) -> tuple[np.ndarray, np.ndarray]:
+        """Copies of the parents and their values.
+
+        While a local search asks for points: of those that wait, with the best point in the place of their best one.
+        """
+        waiting = int(self.de_state.counters[Counter.BEST_POPULATION_SIZE])
+        if not (self.searches_locally and waiting):
+            return self.population.copy(), self.fitness.copy()
+        points = self.de_state.best_population[:waiting].copy()
+        values = self.de_state.best_population_fitness[:waiting].copy()
+        best = int(values.argmin())
+        if self.de_state.scalars[Scalar.F_BSF] < values[best]:
+            points[best], values[best] = self.de_state.best_point, self.de_state.scalars[Scalar.F_BSF]
+        return points, values
 
     @property
     def told(self) -> np.ndarray:

@@ -112,10 +112,12 @@ def minimize(
         pre-screen (the softmax ones). The policy's own number by default, three times that when asynchronous, else 1.
     cma_share : share of `maxfun`, below one half, that CMA-ES is tried for, before a last part of the same length that
         belongs to whichever of DE and CMA-ES is ahead then; 0 is DE alone, 1 CMA-ES alone. The policy's own by default
-        (`softmax-budget`: in long searches, if the population has contracted half-way), but 0 with constraints, integers, restarts, tolerances or asynchronous values.
-    local_share : last share of `maxfun`, below one half, for a local search (BFGS with finite differences) from the
-        best point; what it leaves when it has converged is searched as before. The policy's own by default, but 0 with
-        `polish`, constraints, integers, restarts, tolerances, and where values do not come one by one.
+        (`softmax-budget`: in long searches, if the population has contracted half-way), but 0 with constraints,
+        integers, restarts, tolerances or asynchronous values.
+    local_share : last share of `maxfun`, below one half and at most a `cma_share` below 1, for a local search (BFGS
+        with finite differences) from the best point; what it leaves when it has converged is searched as before. The
+        policy's own by default, but 0 with `polish`, constraints, integers, restarts, tolerances, and where values
+        come several at a time.
     integrality : as in scipy: True (or 1) where a coordinate is an integer, for all or for each; `fun` gets floats that
         hold integers. 2 is for numbers of categories, without an order. Where no coordinate is continuous no point is
         evaluated twice, and the search ends when all have been.

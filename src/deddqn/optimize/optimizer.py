@@ -254,6 +254,7 @@ class Optimizer:
         de_state = self._run.de_state
         stopped = self.stop()
         found = bool(np.isfinite(self._run.best_value))
+        population, energies = self._run.latest_population()
         result = Result(
             x=(de_state.best_point if self._run.evaluations or found else de_state.parents[0]).copy(),
             fun=self._run.best_value,
@@ -261,8 +262,8 @@ class Optimizer:
             nit=self._run.generation,
             success=found and bool(stopped) and not any(reason in FAILURES for reason in stopped),
             message=final_message(self._run, stopped),
-            population=self._run.population.copy(),
-            population_energies=self._run.fitness.copy(),
+            population=population,
+            population_energies=energies,
             strategies=list(self._run.spec.portfolio.names),
             strategy_counts=de_state.applications.copy(),
             non_finite=int(de_state.counters[Counter.NON_FINITE]),

@@ -58,6 +58,8 @@ def plan_search(
     if others["n_candidates"] is None and updating == "asynchronous":
         others["n_candidates"] = asynchronous_candidates(policy)
     given = search_settings(limits, final_population=final_population, **others)
+    if others["cma_share"] is not None and "cma_extent" in own.get("by_budget", ""):
+        given["cma_extent"] = np.inf  # who asks for CMA-ES gets it
     if not follows:
         given["population_size"] = size
     by_rule = config_for(own, **given, budget=evaluations, updating=updating)
@@ -109,8 +111,6 @@ def search_settings(
     for name, share in (("cma_share", cma_share), ("local_share", local_share)):
         if share is not None:
             given[name] = number(name, share, 0.0)
-    if cma_share is not None:
-        given["cma_extent"] = np.inf  # who asks for CMA-ES gets it
     if restart_final_fraction is not None:
         given["restart_final_fraction"] = number("restart_final_fraction", restart_final_fraction, 0.0)
     if n_candidates is not None:

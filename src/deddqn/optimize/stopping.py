@@ -87,7 +87,12 @@ def has_converged(run: Run, limits: Limits) -> bool:
 
 
 def convergence(run: Run, limits: Limits) -> float:
-    """scipy's measure: `tol` over the relative spread of the population; 1 or more is converged."""
+    """scipy's measure: `tol` over the relative spread of the population; 1 or more is converged.
+
+    The points of a local search are no population that could have converged.
+    """
+    if run.searches_locally:
+        return 0.0
     scalars = run.de_state.scalars
     spread = scalars[Scalar.DEVIATION] / (abs(scalars[Scalar.MEAN]) + np.finfo(float).eps)
     return float(limits.tol / spread) if spread > 0 else np.inf
