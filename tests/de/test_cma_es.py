@@ -237,6 +237,22 @@ def test_a_search_that_goes_on_alone_can_be_saved_and_extended(tmp_path: Any) ->
     check_arena(again._run.spec, again._run.arena)
 
 
+def test_a_longer_search_considers_cma_es_again() -> None:
+    """Before it would be tried in the longer search; after that there is none."""
+    shrinking = {"population_size": 20, "final_population": 7, "cma_share": 0.25}
+    for budget, again in ((9000, True), (4200, False)):
+        run = run_of(rastrigin, 5, policy="softmax", budget=4000, cma_extent=0.0, **shrinking)
+        run.advance(2500)
+        while not run.between_generations:
+            run.advance(run.evaluations + 1)
+        assert run.de_state.counters[Counter.TRIED] and not run.de_state.counters[Counter.SAMPLING]
+        extend_run(run, DEConfig(budget=budget, **shrinking))
+        check_arena(run.spec, run.arena)
+        assert not run.de_state.counters[Counter.TRIED]
+        run.advance(budget)
+        assert run.evaluations == budget and run.de_state.counters[Counter.TRIED] == again
+
+
 @pytest.mark.parametrize("wrong", [-0.1, math.nan])
 def test_a_wrong_extent_is_refused(wrong: float) -> None:
     with pytest.raises(ValueError, match="cma_extent must be 0 or more, got"):

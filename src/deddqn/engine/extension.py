@@ -15,6 +15,7 @@ import numpy as np
 
 from deddqn._jit import fill, kernel, linked
 from deddqn.de.cma_es import sample_population
+from deddqn.de.cma_state import Model
 from deddqn.de.config import DEConfig
 from deddqn.de.discrete import points_left
 from deddqn.de.generation import begin_generation, reset_generation
@@ -47,7 +48,8 @@ def extend_run(run: Run, config: DEConfig) -> None:
         raise ValueError("updating must not be 'asynchronous' in a search that is extended")
     if not run.between_generations:
         raise ValueError("a run can be extended between two generations only")
-    if run.de_state.counters[Counter.TRIED]:  # what has been decided is not taken back
+    tried = bool(run.de_state.counters[Counter.TRIED]) and not was_rejected(run)
+    if tried:  # what has been begun is not taken back
         config = replace(config, cma_share=run.spec.config.cma_share)
     elif run.evaluations >= config.hand_over:  # it would be too late
         config = replace(config, cma_share=0.0)
@@ -56,12 +58,19 @@ def extend_run(run: Run, config: DEConfig) -> None:
     old = view_run(run.arena)
     run.move(replace(run.spec, config=config))
     copy_memory(old, view_run(run.arena))
+    run.de_state.counters[Counter.TRIED] = tried
     if run.evaluations >= config.local_from:  # too late for a local search
         run.de_state.counters[Counter.LOCAL_DONE] = 1
     known = run.individuals
     replan(run.address)
     if not run.compiled and run.individuals > known and hasattr(run.spec.policy, "renumber"):
         run.spec.policy.renumber(np.full(run.individuals, -1))
+
+
+def was_rejected(run: Run) -> bool:
+    """Whether CMA-ES was considered and not tried, so that a longer search may consider it again."""
+    counters, alone = run.de_state.counters, run.spec.config.cma_share == 1.0
+    return bool(counters[Counter.TRIED]) and not alone and run.de_state.model[Model.TAKEN_OVER_AT] == 0.0
 
 
 def copy_memory(old: Episode, new: Episode) -> None:
