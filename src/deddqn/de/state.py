@@ -33,7 +33,7 @@ from deddqn.de.local_state import LOCAL_FIELDS, Phase
 from deddqn.de.mutation import ARCHIVE_DONORS, CMA, GAUSS
 from deddqn.de.pending_state import PENDING_FIELDS
 from deddqn.de.portfolio import Portfolio
-from deddqn.de.surrogate_state import SURROGATE_FIELDS
+from deddqn.de.surrogate_state import SURROGATE_FIELDS, surrogate_size
 from deddqn.rng import STATE_WORDS, Stream
 
 DONORS = 5
@@ -381,11 +381,6 @@ def de_state_sizes(
         "trial_rows": rows,
         "pending_rows": rows if config.updating == "asynchronous" else 0,
     }
-
-
-def surrogate_size(dimension: int) -> int:
-    """The most training points of the surrogate: fewer where they have many coordinates, for the time that it takes."""
-    return min(120, max(80, 2400 // dimension))
 
 
 @shared

@@ -57,3 +57,8 @@ SURROGATE_FIELDS = (
         holds=ANYTHING,
     ),
 )
+
+
+def surrogate_size(dimension: int) -> int:
+    """The most training points of the surrogate: fewer where they have many coordinates, for the time that it takes."""
+    return min(120, max(80, 2400 // dimension))

@@ -251,8 +251,7 @@ class Optimizer:
     @property
     def result(self) -> Result:
         """What is known now, as scipy's `OptimizeResult`."""
-        de_state = self._run.de_state
-        stopped = self.stop()
+        de_state, stopped = self._run.de_state, self.stop()
         found = bool(np.isfinite(self._run.best_value))
         population, energies = self._run.latest_population()
         result = Result(
