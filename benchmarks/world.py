@@ -1,4 +1,4 @@
-"""Scores on the world of made problems: ``python -m benchmarks.world METHOD ... [--among PEER ...] [--held-out]``.
+"""Scores on the world of made problems: ``python -m benchmarks.world METHOD ... [--among PEER ...] [--family NAME]``.
 
 A method is a policy (``softmax-x``), a policy with settings (``softmax-x:population_size=200``,
 ``softmax-budget:cma_share=0.0,n_candidates=1``: those of `minimize`, those that belong to a policy, and
@@ -11,8 +11,10 @@ alone among these peers, as if the others were not there: among versions of one 
 differences would count as much as large ones. Peers are then judged among each other and the method of ``--against``.
 ``--against METHOD`` prints how much the rank scores of the others lie above that of this one, problem by problem,
 with an interval of the same kind: a part of a method has paid where it is left out and the interval is below 0.
-``--dimensions`` and ``--per-coordinate`` keep problems whose dimension, and evaluations per coordinate, lie between
-two numbers. ``--twice`` also runs every method with twice the budget and counts the problems on which that is
+``--family`` is ``made``, ``made-held-out`` (base functions that nothing is chosen on), or ``cec2005``: variants of its
+training functions with 10 or 30 coordinates and budgets from the same range, a second judge of what was chosen on made
+problems. ``--dimensions`` and ``--per-coordinate`` keep problems whose dimension, and evaluations per coordinate, lie
+between two numbers. ``--twice`` also runs every method with twice the budget and counts the problems on which that is
 significantly worse.
 
 Runs are appended to ``--out``; what is there already is not run again.
@@ -41,13 +43,29 @@ from deddqn.baselines import baseline_names, load_baseline
 from deddqn.de.budget_rules import follow_budget
 from deddqn.de.config import OWN_SETTINGS, config_for
 from deddqn.policies import load_policy
-from deddqn.problems import Problem, get
-from deddqn.problems.made.recipes import BUDGETS, DIMENSIONS, Recipe, recipe
+from deddqn.problems import Problem, cec2005, get
+from deddqn.problems.made.recipes import BUDGETS, DIMENSIONS, FAMILIES, recipe
+from deddqn.problems.registry import PAPER_DIMENSIONS, VARIANTS
 
 COLUMNS = ("method", "problem", "base", "dimension", "budget", "repeat", "error")
 DIMENSION_CUTS, BUDGET_CUTS = (7, 30), (500, 2000)
 RESAMPLES = 1000
+FIRST_VARIANT = max(VARIANTS) + 1  # those before it are for policy searches
+FIRST_COMPOSITION = 15  # of the functions of CEC2005
+_SEED = 2005
 ARGUMENTS = set(inspect.signature(deddqn.minimize).parameters)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem with a budget of its own."""
+
+    problem: str
+    number: int
+    base: str
+    mix: str
+    dimension: int
+    budget: int
 
 
 @dataclass(frozen=True)
@@ -55,14 +73,28 @@ class Task:
     """All runs of a method on a problem with a budget."""
 
     method: str
-    made: Recipe
+    case: Case
     budget: int
     runs: int
 
     @property
-    def problem(self) -> str:
-        """Its name."""
-        return f"{self.made.family}:{self.made.number}"
+    def key(self) -> tuple[str, str, int]:
+        """What tells it from others."""
+        return self.method, self.case.problem, self.budget
+
+
+def case(family: str, number: int) -> Case:
+    """Case `number` of a family."""
+    if family != "cec2005":
+        made = recipe(family, number)
+        return Case(f"{family}:{number}", number, made.components[0].base.name, made.mix, made.dimension, made.budget)
+    rest, place = divmod(number, len(cec2005.TRAIN))
+    variant, which = divmod(rest, len(PAPER_DIMENSIONS))
+    function, dimension = cec2005.TRAIN[place], PAPER_DIMENSIONS[which]
+    per_coordinate = np.exp(np.random.default_rng([_SEED, number]).uniform(*np.log(BUDGETS)))
+    name = f"cec2005:F{function}/v{FIRST_VARIANT + variant}/d{dimension}"
+    mix = "single" if function < FIRST_COMPOSITION else "composition"
+    return Case(name, number, f"F{function}", mix, dimension, round(per_coordinate * dimension))
 
 
 def settings_of(method: str) -> tuple[str, dict[str, Any]]:
@@ -92,35 +124,33 @@ def best_found(method: str, problem: Problem, budget: int, *, repeat: int, numbe
 
 def run(task: Task) -> list[dict[str, Any]]:
     """The runs of a task, as rows."""
-    problem, number = get(task.problem), task.made.number
+    case, problem = task.case, get(task.case.problem)
     errors = [
-        best_found(task.method, problem, task.budget, repeat=repeat, number=number) - problem.optimum
+        best_found(task.method, problem, task.budget, repeat=repeat, number=case.number) - problem.optimum
         for repeat in range(task.runs)
     ]
-    base = task.made.components[0].base.name
-    fixed = {"method": task.method, "problem": task.problem, "base": base, "dimension": problem.dimension}
+    fixed = {"method": task.method, "problem": case.problem, "base": case.base, "dimension": problem.dimension}
     return [{**fixed, "budget": task.budget, "repeat": k, "error": repr(float(e))} for k, e in enumerate(errors)]
 
 
 def tasks(options: argparse.Namespace) -> Iterator[Task]:
     """What is to be run; problems with a larger budget than allowed are left out."""
-    family = "made-held-out" if options.held_out else "made"
     for number in range(options.first, options.first + options.problems):
-        made = recipe(family, number)
+        found = case(options.family, number)
         (fewest, most), (low, high) = options.dimensions, options.per_coordinate
-        inside = fewest <= made.dimension <= most and low <= made.budget / made.dimension <= high
-        if not inside or made.budget > options.most_evaluations:
+        inside = fewest <= found.dimension <= most and low <= found.budget / found.dimension <= high
+        if not inside or found.budget > options.most_evaluations:
             continue
         for method in options.methods:
-            for budget in (made.budget, 2 * made.budget) if options.twice else (made.budget,):
-                yield Task(method, made, budget, options.runs)
+            for budget in (found.budget, 2 * found.budget) if options.twice else (found.budget,):
+                yield Task(method, found, budget, options.runs)
 
 
 def collect(options: argparse.Namespace) -> list[dict[str, str]]:
     """Run what is not there yet; return all rows of the file."""
     done = read(options.out)
     known = {(row["method"], row["problem"], int(row["budget"])) for row in done}
-    waiting = [t for t in tasks(options) if (t.method, t.problem, t.budget) not in known]
+    waiting = [t for t in tasks(options) if t.key not in known]
     waiting.sort(key=lambda task: -task.budget)  # the longest first: all workers end at about the same time
     options.out.parent.mkdir(parents=True, exist_ok=True)
     with open(options.out, "a", newline="", encoding="utf-8") as file, multiprocessing.Pool(options.workers) as pool:
@@ -145,7 +175,7 @@ def read(path: Path) -> list[dict[str, str]]:
 
 def errors_of(rows: Sequence[dict[str, str]], wanted: Sequence[Task]) -> dict[tuple[str, str, int], np.ndarray]:
     """Final errors by method, problem and budget; solved ones are 0."""
-    found: dict[tuple[str, str, int], list[float]] = {(t.method, t.problem, t.budget): [] for t in wanted}
+    found: dict[tuple[str, str, int], list[float]] = {t.key: [] for t in wanted}
     for row in rows:
         key = (row["method"], row["problem"], int(row["budget"]))
         if key in found:
@@ -181,16 +211,13 @@ def report(options: argparse.Namespace, rows: Sequence[dict[str, str]]) -> None:
     """Print the tables."""
     wanted = list(tasks(options))
     errors = errors_of(rows, wanted)
-    mades = list({t.problem: t.made for t in wanted}.values())
-    names = [f"{m.family}:{m.number}" for m in mades]
-    cells = [
-        [errors[method, name, m.budget] for method in options.methods] for name, m in zip(names, mades, strict=True)
-    ]
+    cases = list(dict.fromkeys(t.case for t in wanted))
+    cells = [[errors[method, c.problem, c.budget] for method in options.methods] for c in cases]
     judged = [scores(row, rivals_of(options)) for row in cells]
     rank_scores, ranks = (np.array(values) for values in zip(*judged, strict=True))
-    bases = np.array([m.components[0].base.name for m in mades])
-    strata = {"all": np.ones(len(mades), dtype=bool), **_strata(mades)}
-    print(f"{len(mades)} problems, {options.runs} runs; base functions: {len(set(bases))}")
+    bases = np.array([c.base for c in cases])
+    strata = {"all": np.ones(len(cases), dtype=bool), **_strata(cases)}
+    print(f"{len(cases)} problems, {options.runs} runs; base functions: {len(set(bases))}")
     print(f"{'method':<44}{'rank score':>12}{'95% interval':>18}" + "".join(f"{name:>12}" for name in strata))
     intervals = bootstrap(rank_scores, bases)
     for k in np.argsort(-rank_scores.mean(axis=0)):
@@ -203,7 +230,7 @@ def report(options: argparse.Namespace, rows: Sequence[dict[str, str]]) -> None:
         print_differences(options, rank_scores, bases)
     if options.twice:
         for method in options.methods:
-            print(f"{method}: {_worse_with_more(method, mades, errors)}")
+            print(f"{method}: {_worse_with_more(method, cases, errors)}")
 
 
 def print_differences(options: argparse.Namespace, rank_scores: np.ndarray, bases: np.ndarray) -> None:
@@ -219,14 +246,14 @@ def print_differences(options: argparse.Namespace, rank_scores: np.ndarray, base
             print(f"{method:<44}{shown}")
 
 
-def _strata(mades: Sequence[Recipe]) -> dict[str, np.ndarray]:
-    dimension = np.digitize([m.dimension for m in mades], DIMENSION_CUTS, right=True)
-    budget = np.digitize([m.budget / m.dimension for m in mades], BUDGET_CUTS, right=True)
+def _strata(cases: Sequence[Case]) -> dict[str, np.ndarray]:
+    dimension = np.digitize([c.dimension for c in cases], DIMENSION_CUTS, right=True)
+    budget = np.digitize([c.budget / c.dimension for c in cases], BUDGET_CUTS, right=True)
     low, high = DIMENSION_CUTS
     few, many = BUDGET_CUTS
     titles = (f"D <= {low}", f"D <= {high}", f"D > {high}"), (f"B <= {few}D", f"B <= {many}D", f"B > {many}D")
     by_dimension = {title: dimension == k for k, title in enumerate(titles[0])}
-    by_mix = {mix: np.array([m.mix == mix for m in mades]) for mix in ("single", "hybrid", "composition")}
+    by_mix = {mix: np.array([c.mix == mix for c in cases]) for mix in ("single", "hybrid", "composition")}
     return by_dimension | {title: budget == k for k, title in enumerate(titles[1])} | by_mix
 
 
@@ -241,17 +268,16 @@ def bootstrap(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
     return np.percentile(means, [2.5, 97.5], axis=0)
 
 
-def _worse_with_more(method: str, mades: Sequence[Recipe], errors: dict[tuple[str, str, int], np.ndarray]) -> str:
+def _worse_with_more(method: str, cases: Sequence[Case], errors: dict[tuple[str, str, int], np.ndarray]) -> str:
     """On how many problems twice the evaluations end significantly worse (Mann-Whitney, 5%, one-sided)."""
     worse = []
-    for made in mades:
-        name = f"{made.family}:{made.number}"
-        once, twice = errors[method, name, made.budget], errors[method, name, 2 * made.budget]
+    for c in cases:
+        once, twice = errors[method, c.problem, c.budget], errors[method, c.problem, 2 * c.budget]
         differ = np.ptp(np.concatenate([once, twice])) > 0.0
         if differ and mannwhitneyu(twice, once, alternative="greater").pvalue < 0.05:
-            worse.append(name)
+            worse.append(c.problem)
     shown = f" ({', '.join(worse)})" if worse else ""
-    return f"twice the budget is significantly worse on {len(worse)} of {len(mades)} problems{shown}"
+    return f"twice the budget is significantly worse on {len(worse)} of {len(cases)} problems{shown}"
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -260,7 +286,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("methods", nargs="+")
     parser.add_argument("--among", nargs="+", default=[], metavar="PEER", help="judge every method among these alone")
     parser.add_argument("--against", metavar="METHOD", help="also print differences to this one, problem by problem")
-    parser.add_argument("--held-out", action="store_true", help="base functions that nothing is chosen on")
+    parser.add_argument("--family", choices=[*FAMILIES, "cec2005"], default="made", help="of the problems")
     parser.add_argument("--first", type=int, default=0, help="number of the first problem")
     parser.add_argument("--problems", type=int, default=100)
     parser.add_argument("--runs", type=int, default=5)

@@ -7,6 +7,7 @@ import pytest
 
 from deddqn._utils.validation import UnknownNameError
 from deddqn.problems import SUITES, get
+from deddqn.problems.made import made_objective as layout
 from deddqn.problems.made.base_functions import Base
 from deddqn.problems.made.recipes import BUDGETS, DIMENSIONS, FAMILIES, Component, Recipe, problem_of, recipe
 
@@ -59,6 +60,7 @@ def test_held_out_base_functions_are_apart():
     used = {f: {c.base for n in range(300) for c in recipe(f, n).components} for f in FAMILIES}
     assert used["made"] == set(FAMILIES["made"]) and used["made-held-out"] == set(FAMILIES["made-held-out"])
     assert not used["made"] & used["made-held-out"] and used["made"] | used["made-held-out"] == set(Base)
+    assert used["made-mixture"] == used["made"] and used["made-mixture-held-out"] == used["made-held-out"]
 
 
 @pytest.mark.parametrize(
@@ -116,3 +118,56 @@ def test_wrong_dimensions():
         get("made:3/d1")
     with pytest.raises(ValueError, match="dimension must agree with the name"):
         get("made:3/d10", dimension=11)
+
+
+def spheres(mix: str, firsts: tuple[bool, ...], gains: tuple[float, ...]) -> Recipe:
+    parts = [
+        Component(base=Base.SPHERE, **{**PLAIN, "first": first, "gain": gain})
+        for first, gain in zip(firsts, gains, strict=True)
+    ]
+    return Recipe("made-mixture", 5, mix, tuple(parts), "inside", False, 0.0, 5, 1000, turned=True)
+
+
+def test_mixtures_have_hybrids_of_turned_coordinates_and_pointed_compositions():
+    made = [recipe("made-mixture", number) for number in range(200)]
+    assert {r.mix for r in made} == {"hybrid", "composition"} and all(r.turned and r.dimension >= 5 for r in made)
+    parts = [sum(c.first for c in r.components) for r in made]
+    assert {n for r, n in zip(made, parts, strict=True) if r.mix == "hybrid"} == {1}
+    assert {n for r, n in zip(made, parts, strict=True) if r.mix == "composition"} == set(range(3, 9))
+    assert any(r.mix == "composition" and n < len(r.components) for r, n in zip(made, parts, strict=True))
+
+
+def test_parts_of_a_turned_hybrid_share_the_rows_of_one_rotation():
+    problem = problem_of(spheres("hybrid", (True, False), (1.0, 4.0)), 6)
+    steps = np.random.default_rng(3).normal(size=(4, 6)) / 10.0
+    curvature = np.array(
+        [
+            [problem(problem.optimum_point + a + b) - problem(problem.optimum_point + a - b) for b in steps]
+            for a in steps
+        ]
+    )
+    assert np.allclose(curvature, curvature.T) and np.abs(curvature).min() > 0.0  # a quadratic form, no two apart
+    hessian = np.array(
+        [
+            [problem(problem.optimum_point + a + b) - problem(problem.optimum_point + a - b) for b in np.eye(6)]
+            for a in np.eye(6)
+        ]
+    )
+    eigenvalues = np.linalg.eigvalsh(hessian)
+    sizes = np.unique(np.round(eigenvalues / eigenvalues[0], 6))
+    assert sizes.size == 2 and np.count_nonzero(np.abs(hessian) > 1e-6) > 18  # two parts, and coordinates interact
+
+
+def test_a_pointed_composition_by_hand():
+    problem = problem_of(spheres("composition", (True, True), (1.0, 0.25)), 5)
+    rng = np.random.default_rng(8)
+    points = problem.optimum_point + rng.normal(size=(400, 5))
+    data = np.asarray(problem.objective.data)
+    fields = data[layout.HEADS : layout.HEADS + 2 * layout.FIELDS].reshape(2, -1)
+    origins = [data[int(row[layout.PART_ORIGIN]) :][:5] for row in fields]
+    squares = [((points - origin) ** 2).sum(axis=1) for origin in origins]  # the box is -5 to 5
+    raw = [np.exp(row[layout.PART_DECAY] * s) / np.sqrt(s) for row, s in zip(fields, squares, strict=True)]
+    values = [row[layout.PART_GAIN] * s + 100.0 * k for k, (row, s) in enumerate(zip(fields, squares, strict=True))]
+    assert problem(points) == pytest.approx((raw[0] * values[0] + raw[1] * values[1]) / (raw[0] + raw[1]))
+    assert problem(origins[1]) == pytest.approx(100.0) and problem(origins[0]) == pytest.approx(0.0, abs=1e-9)
+    assert 0.1 < fields[1][layout.PART_GAIN] / fields[0][layout.PART_GAIN] < 0.6

@@ -32,7 +32,8 @@ def run(options: Options) -> int:
         "CEC competitions (extra baselines): cec2011:F1, cec2014:F1/d10, cec2017:F1/d30, cec2020:F1/d5, cec2022:F1/d20"
     )
     console.print(
-        "Made problems: made:17/d23, made-held-out:17, any number; without /d each has a dimension of its own"
+        "Made problems: made:17/d23, made-held-out:17, made-mixture:17, any number; without /d each has a "
+        "dimension of its own"
     )
     for name, members in SUITES.items():
         console.print(f"Suite {name}: {len(members)} problems")

@@ -30,7 +30,7 @@ def get(name: str, *, dimension: int | None = None, noise: bool = True) -> Probl
         also ``cec2017:F1`` and others (`deddqn.problems.cec_competitions`).
         ``cec2005:F1/v3`` is the third variant of F1, with another shift and (where F1 has one) another rotation;
         ``cec2005:F1/s3`` is this variant, stretched, and ``cec2005:F1/q3`` this variant with plateaus.
-        ``made:17`` and ``made-held-out:17`` are problems drawn by number (`deddqn.problems.made`).
+        ``made:17``, ``made-held-out:17`` and ``made-mixture:17`` are problems drawn by number (`deddqn.problems.made`).
     dimension : 2, 10, 30 or 50 for CEC2005, 2 or more for BBOB.
     noise : False switches the noise of F4, F17, F24 and F25 off.
     """

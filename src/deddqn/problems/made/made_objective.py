@@ -5,9 +5,11 @@
 
 P rounds to steps (plateaus), R rotates (fully, in blocks or not at all), O oscillates and A is asymmetric as in BBOB,
 L conditions; o is the optimum. A *single* problem has one component; the components of a *hybrid* have coordinates of
-their own, and all weights are 1; those of a *composition* have all coordinates, and weights that fall with the distance
-to their own o, as in CEC2005. Offsets are 0 for the first component and positive for the others, so its o is the
-optimum. Pointers cannot be indexed by enums, so positions are plain numbers.
+their own, or rows of one rotation of all of them, and all weights are 1; those of a *composition* have all
+coordinates, and weights that fall with the distance to their own o, as in CEC2005 or, infinite at o, as in CEC2014.
+Offsets are 0 for the first component and positive for the others, so its o is the optimum. A hybrid within a
+composition has one weight.
+Pointers cannot be indexed by enums, so positions are plain numbers.
 """
 
 import math
@@ -27,12 +29,17 @@ NEGLIGIBLE: Final = 1e-30
 # The beginning of the data, in this order.
 HEAD_BIAS: Final = 0
 HEAD_COMPONENTS: Final = 1
-HEAD_WEIGHED: Final = 2  # 1: a composition, whose components are weighed by distance
+HEAD_WEIGHED: Final = 2  # how components are weighed
 HEAD_LOWER: Final = 3  # position of the lower bounds
 HEAD_INVERSE_WIDTH: Final = 4  # position of 10 / width of every coordinate
 HEAD_FREQUENCIES: Final = 5  # position of Griewank's frequencies
 HEAD_FIRST: Final = 6  # position of the first component's numbers
 HEADS: Final = 7
+
+# How components are weighed.
+ADDED: Final = 0  # not at all
+WEIGHED: Final = 1  # by distance, as in CEC2005
+POINTED: Final = 2  # by distance, infinitely at the optimum of a component, as in CEC2014
 
 # The numbers of a component.
 PART_BASE: Final = 0
@@ -45,13 +52,16 @@ PART_FINE: Final = 6  # 1: no plateau within one step of the optimum
 PART_OSCILLATES: Final = 7
 PART_ASYMMETRY: Final = 8  # beta; 0: none
 PART_COUNT: Final = 9  # coordinates
-PART_BLOCK: Final = 10  # size of the blocks that are rotated; 0: no rotation
+PART_BLOCK: Final = 10  # size of the blocks that are rotated; 0: no rotation; `TURNED`: rows for all inputs
 PART_COORDINATES: Final = 11  # position of the numbers of its coordinates
-PART_ORIGIN: Final = 12  # position of o, one number per coordinate of the component
+PART_ORIGIN: Final = 12  # position of o, one number per input
 PART_CONDITION: Final = 13  # position of the diagonal of L
 PART_MATRIX: Final = 14  # position of the rows of R, block by block
-FIELDS: Final = 15
-WORK_ROWS: Final = 5  # shifted, rotated, two spare rows, weights
+PART_INPUTS: Final = 15  # coordinates of x that it reads
+PART_FIRST: Final = 16  # 0: it shares the weight of the component before it
+FIELDS: Final = 17
+TURNED: Final = -1
+WORK_ROWS: Final = 4  # shifted, rotated, two spare rows
 
 
 @kernel(numeric=True, inline=True)
@@ -84,7 +94,7 @@ def squared_distance(x: Array, data: Array, fields: Array) -> float:
     coordinates, origin = part(data, int(fields[PART_COORDINATES])), part(data, int(fields[PART_ORIGIN]))
     lower, inverse = part(data, int(data[HEAD_LOWER])), part(data, int(data[HEAD_INVERSE_WIDTH]))
     total = 0.0
-    for k in range(int(fields[PART_COUNT])):
+    for k in range(int(fields[PART_INPUTS])):
         d = int(coordinates[k])
         off = (x[d] - lower[d]) * inverse[d] - 5.0 - origin[k]
         total += off * off
@@ -97,7 +107,8 @@ def shift_and_rotate(x: Array, data: Array, fields: Array, moved: Array, z: Arra
     coordinates, origin = part(data, int(fields[PART_COORDINATES])), part(data, int(fields[PART_ORIGIN]))
     lower, inverse = part(data, int(data[HEAD_LOWER])), part(data, int(data[HEAD_INVERSE_WIDTH]))
     n, block, step, fine = int(fields[PART_COUNT]), int(fields[PART_BLOCK]), fields[PART_STEP], fields[PART_FINE] != 0.0
-    for k in range(n):
+    inputs = int(fields[PART_INPUTS])
+    for k in range(inputs):
         d = int(coordinates[k])
         moved[k] = stepped((x[d] - lower[d]) * inverse[d] - 5.0 - origin[k], step, fine)
     if block == 0:
@@ -105,6 +116,13 @@ def shift_and_rotate(x: Array, data: Array, fields: Array, moved: Array, z: Arra
             z[k] = moved[k]
         return
     rows = int(fields[PART_MATRIX])
+    if block == TURNED:
+        for i in range(n):
+            row, total = part(data, rows + i * inputs), 0.0
+            for j in range(inputs):
+                total += row[j] * moved[j]
+            z[i] = total
+        return
     for first in range(0, n, block):
         width = min(block, n - first)
         for i in range(width):
@@ -208,13 +226,30 @@ def weigh(x: Array, data: Array, weights: Array) -> None:
         weights[c] = weights[c] / total if total != 0.0 else 1.0 / count
 
 
+@kernel(numeric=True, inline=True)
+def weigh_pointed(x: Array, data: Array, weights: Array) -> None:
+    """Write the weights exp(DECAY |u - o|^2) / |u - o|, of which a hybrid has one (CEC2014); they add up to 1."""
+    count, first, total = int(data[HEAD_COMPONENTS]), int(data[HEAD_FIRST]), 0.0
+    for c in range(count):
+        fields = part(data, first + c * FIELDS)
+        distance = max(squared_distance(x, data, fields), NEGLIGIBLE)
+        weights[c] = math.exp(fields[PART_DECAY] * distance) / math.sqrt(distance)
+        if fields[PART_FIRST] != 0.0:
+            total += weights[c]
+    for c in range(count):
+        weights[c] = weights[c] / total if total != 0.0 else 1.0 / count
+
+
 @kernel(OBJECTIVE_SIGNATURE, numeric=True)
 def made_objective(x: Array, data: Array, work: Array, gauss: float) -> float:
-    """The value of a made problem; `work` holds `WORK_ROWS` padded rows."""
+    """The value of a made problem; `work` holds `WORK_ROWS` padded rows and a number per component."""
     point, numbers, scratch = part(x, 0), part(data, 0), part(work, 0)
     size = padded(max(x.size, HEADS))
     z, spare, weights = part(scratch, size), part(scratch, 2 * size), part(scratch, 4 * size)
-    weigh(point, numbers, weights)
+    if numbers[HEAD_WEIGHED] == POINTED:
+        weigh_pointed(point, numbers, weights)
+    else:
+        weigh(point, numbers, weights)
     total = 0.0
     for c in range(int(numbers[HEAD_COMPONENTS])):
         if weights[c] < NEGLIGIBLE:
@@ -228,6 +263,6 @@ def made_objective(x: Array, data: Array, work: Array, gauss: float) -> float:
     return total + numbers[HEAD_BIAS]
 
 
-def work_size(dimension: int) -> int:
+def work_size(dimension: int, components: int) -> int:
     """Length of the scratch space."""
-    return WORK_ROWS * int(padded(max(dimension, HEADS)))
+    return WORK_ROWS * int(padded(max(dimension, HEADS))) + int(padded(components))

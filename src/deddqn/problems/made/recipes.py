@@ -3,14 +3,16 @@
 A recipe is drawn from the number alone (structure, base functions, shift, rotation, conditioning, plateaus, ..., and a
 dimension and a budget of its own); vectors and matrices are drawn for each dimension. ``made:`` uses the training base
 functions, ``made-held-out:`` the others: what is chosen on the first is judged on functions, not only variants, that it
-has not met.
+has not met. ``made-mixture:`` and ``made-mixture-held-out:`` are mixtures only, built as in the competitions since
+CEC2014: hybrids whose coordinates are rotated before they are shared out, compositions of up to eight components, which
+may be hybrids, with weights that are infinite at their optima.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -25,16 +27,20 @@ from deddqn.problems.problem import Objective, ObjectiveCall, Problem
 FAMILIES: Final = {
     "made": tuple(Base)[: Base.DOUBLE_SUM],
     "made-held-out": tuple(Base)[Base.DOUBLE_SUM :],
+    "made-mixture": tuple(Base)[: Base.DOUBLE_SUM],
+    "made-mixture-held-out": tuple(Base)[Base.DOUBLE_SUM :],
 }
 """The base functions of each family."""
 
 DIMENSIONS: Final = (2, 100)
 BUDGETS: Final = (50, 10_000)  # evaluations per coordinate
 MOST_COMPONENTS: Final = 5
+MIXTURES: Final = ("made-mixture", "made-mixture-held-out")
+FEWEST_MIXED: Final = 5  # coordinates of mixtures
 REFERENCE_POINTS: Final = 32  # at which the components of a mixture are brought to one scale
 MIXED_VALUE: Final = 1000.0  # ... and this is the scale
 _SEED: Final = 20_261
-_NAME: Final = re.compile(r"(made|made-held-out):(\d{1,9})(?:/d(\d+))?")
+_NAME: Final = re.compile(rf"({'|'.join(FAMILIES)}):(\d{{1,9}})(?:/d(\d+))?")
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,8 @@ class Component:
     step: float  # width of plateaus, in tenths of the box; 0: none
     fine: bool
     share: float  # of the coordinates, in a hybrid
+    gain: float = 1.0  # what it counts beside the others of a composition
+    first: bool = True  # False: one hybrid with the component before it
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,7 @@ class Recipe:
     bias: float
     dimension: int
     budget: int
+    turned: bool = False  # a hybrid whose coordinates are rotated before they are shared out
 
     @property
     def title(self) -> str:
@@ -75,10 +84,14 @@ class Recipe:
 def recipe(family: str, number: int) -> Recipe:
     """The recipe of a number."""
     rng = np.random.default_rng([_SEED, list(FAMILIES).index(family), number])
-    mix = str(rng.choice(["single", "hybrid", "composition"], p=[0.6, 0.2, 0.2]))
-    count = 1 if mix == "single" else int(rng.integers(2, MOST_COMPONENTS + 1))
-    components = tuple(_component(FAMILIES[family], rng) for _ in range(count))
-    low, high = np.log(DIMENSIONS)
+    if family in MIXTURES:
+        mix = str(rng.choice(["hybrid", "composition"]))
+        turned, components = True, _mixture(FAMILIES[family], mix, rng)
+    else:
+        mix = str(rng.choice(["single", "hybrid", "composition"], p=[0.6, 0.2, 0.2]))
+        count = 1 if mix == "single" else int(rng.integers(2, MOST_COMPONENTS + 1))
+        turned, components = False, tuple(_component(FAMILIES[family], rng) for _ in range(count))
+    low, high = np.log((FEWEST_MIXED, DIMENSIONS[1]) if turned else DIMENSIONS)
     dimension = int(np.exp(rng.uniform(low, high)) + 0.5)
     per_coordinate = math.exp(rng.uniform(*np.log(BUDGETS)))
     return Recipe(
@@ -91,7 +104,28 @@ def recipe(family: str, number: int) -> Recipe:
         bias=float(rng.choice([0.0, round(rng.uniform(-500.0, 500.0), 1)])),
         dimension=dimension,
         budget=round(per_coordinate * dimension),
+        turned=turned,
     )
+
+
+def _mixture(bases: tuple[Base, ...], mix: str, rng: np.random.Generator) -> tuple[Component, ...]:
+    """The components of a hybrid, or of a composition, one in five of functions and hybrids."""
+    if mix == "hybrid":
+        return _hybrid(bases, 1.0, rng)
+    of_hybrids = rng.random() < 0.2
+    components: list[Component] = []
+    for _ in range(int(rng.integers(3, 9))):
+        gain = 10.0 ** rng.uniform(-1.0, 1.0)
+        if of_hybrids and rng.random() < 0.7:
+            components += _hybrid(bases, gain, rng)
+        else:
+            components.append(replace(_component(bases, rng), gain=gain))
+    return tuple(components)
+
+
+def _hybrid(bases: tuple[Base, ...], gain: float, rng: np.random.Generator) -> tuple[Component, ...]:
+    drawn = [_component(bases, rng) for _ in range(int(rng.integers(3, 7)))]
+    return tuple(replace(component, gain=gain, first=number == 0) for number, component in enumerate(drawn))
 
 
 def _component(bases: tuple[Base, ...], rng: np.random.Generator) -> Component:
@@ -115,8 +149,8 @@ def load(name: str, dimension: int | None, noise: bool) -> Problem:
     match = _NAME.fullmatch(name)
     if match is None:
         raise UnknownNameError(
-            f"unknown problem {name!r}; Names look like 'made:17/d23' or 'made-held-out:17', with a number of at most "
-            "nine digits"
+            f"unknown problem {name!r}; Names look like 'made:17/d23', with a number of at most nine digits; "
+            f"families: {', '.join(FAMILIES)}"
         )
     in_name = int(match.group(3)) if match.group(3) else None
     if in_name is not None and dimension is not None and in_name != dimension:
@@ -135,15 +169,16 @@ def problem_of(made: Recipe, dimension: int) -> Problem:
     upper = np.full(dimension, 5.0)
     if made.uneven:
         upper = lower + 10.0 ** rng.uniform(-1.0, 3.0, dimension)
-    origin = _optimum(made, dimension, rng)
+    optimum = origin = _optimum(made, dimension, rng)
     data = _Data(dimension, lower, upper)
-    for component, coordinates in zip(made.components, _coordinates(made, dimension, rng), strict=True):
-        own = origin if made.mix != "composition" or not data.components else rng.uniform(-4.5, 4.5, dimension)
-        data.add(component, coordinates, own[coordinates], rng)
+    for component, (coordinates, matrix) in zip(made.components, _shares(made, dimension, rng), strict=True):
+        if component.first and data.components and made.mix == "composition":
+            origin = rng.uniform(-4.5, 4.5, dimension)
+        data.add(component, coordinates, origin, rng, matrix)
     if made.mix != "single":
-        data.mix(made.mix == "composition", rng)
-    objective = Objective(made_objective, data.packed(made.bias), work_size(dimension))
-    point = lower + (origin + 5.0) / 10.0 * (upper - lower)
+        data.mix(made, rng)
+    objective = data.objective(made.bias)
+    point = lower + (optimum + 5.0) / 10.0 * (upper - lower)
     name = f"{made.family}:{made.number}/d{dimension}"
     return Problem(name, lower, upper, objective, optimum=made.bias, optimum_point=point, title=made.title)
 
@@ -158,14 +193,29 @@ def _optimum(made: Recipe, dimension: int, rng: np.random.Generator) -> np.ndarr
     return np.where(at_bounds, near, origin)
 
 
-def _coordinates(made: Recipe, dimension: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """The coordinates of every component: all of them, or in a hybrid a part each."""
-    if made.mix != "hybrid":
-        return [np.arange(dimension) for _ in made.components]
-    shares = np.cumsum([component.share for component in made.components])
+_Share = tuple[np.ndarray, np.ndarray | None]
+
+
+def _shares(made: Recipe, dimension: int, rng: np.random.Generator) -> list[_Share]:
+    """What of the space every component has: all coordinates, or in a hybrid a part, perhaps of rotated ones (rows)."""
+    hybrids: list[list[Component]] = []
+    for component in made.components:
+        if component.first and (made.mix == "composition" or not hybrids):
+            hybrids.append([])
+        hybrids[-1].append(component)
+    return [share for hybrid in hybrids for share in _shares_of(hybrid, made.turned, dimension, rng)]
+
+
+def _shares_of(hybrid: list[Component], turned: bool, dimension: int, rng: np.random.Generator) -> list[_Share]:
+    if len(hybrid) == 1:
+        return [(np.arange(dimension), None)]
+    shares = np.cumsum([component.share for component in hybrid])
     ends = np.round(shares / shares[-1] * dimension).astype(int)
-    order = rng.permutation(dimension)
-    return [np.sort(part) for part in np.split(order, ends[:-1])]
+    parts = [np.sort(part) for part in np.split(rng.permutation(dimension), ends[:-1])]
+    if not turned:
+        return [(part, None) for part in parts]
+    matrix = random_rotation(dimension, rng)
+    return [(np.arange(dimension), matrix[part]) for part in parts]
 
 
 class _Data:
@@ -176,11 +226,21 @@ class _Data:
         self.box = (lower, 10.0 / (upper - lower))
         self.components: list[dict[int, float]] = []
         self.vectors: list[dict[int, np.ndarray]] = []
-        self.weighed = False
+        self.gains: list[float] = []
+        self.leads = True  # whether the next component begins a new one of the composition
+        self.weighed = layout.ADDED
 
-    def add(self, made: Component, coordinates: np.ndarray, origin: np.ndarray, rng: np.random.Generator) -> None:
-        """Add a component, with its numbers drawn."""
-        n = coordinates.size
+    def add(
+        self,
+        made: Component,
+        coordinates: np.ndarray,
+        origin: np.ndarray,
+        rng: np.random.Generator,
+        matrix: np.ndarray | None = None,
+    ) -> None:
+        """Add a component, with its numbers drawn; `matrix` has the rows of a rotation that is not its own."""
+        n = coordinates.size if matrix is None else len(matrix)
+        self.leads = self.leads or made.first
         if n == 0:
             return
         block = {"none": 0, "blocks": min(made.block, n), "full": n}[made.rotation]
@@ -195,27 +255,41 @@ class _Data:
             layout.PART_OSCILLATES: made.oscillates,
             layout.PART_ASYMMETRY: made.asymmetry,
             layout.PART_COUNT: n,
-            layout.PART_BLOCK: block,
+            layout.PART_BLOCK: block if matrix is None else layout.TURNED,
+            layout.PART_INPUTS: coordinates.size,
+            layout.PART_FIRST: self.leads,
         }
+        self.leads = False
+        self.gains.append(made.gain)
         self.components.append({key: float(value) for key, value in numbers.items()})
         self.vectors.append(
             {
                 layout.PART_COORDINATES: coordinates.astype(float),
-                layout.PART_ORIGIN: origin,
+                layout.PART_ORIGIN: origin[coordinates],
                 layout.PART_CONDITION: made.condition ** (0.5 * rng.permutation(exponents)),
-                layout.PART_MATRIX: np.concatenate([np.zeros(0), *(random_rotation(w, rng).ravel() for w in widths)]),
+                layout.PART_MATRIX: self._rotation(widths, rng) if matrix is None else matrix.ravel(),
             }
         )
 
-    def mix(self, weighed: bool, rng: np.random.Generator) -> None:
+    @staticmethod
+    def _rotation(widths: list[int], rng: np.random.Generator) -> np.ndarray:
+        return np.concatenate([np.zeros(0), *(random_rotation(width, rng).ravel() for width in widths)])
+
+    def mix(self, made: Recipe, rng: np.random.Generator) -> None:
         """Bring the components to one scale; in a composition also offsets, and weights by distance."""
-        for component, median in zip(self.components, self._medians(rng), strict=True):
-            component[layout.PART_GAIN] = MIXED_VALUE / median
-        self.weighed = weighed
-        if weighed:
-            for number, component in enumerate(self.components):
+        for component, gain, median in zip(self.components, self.gains, self._medians(rng), strict=True):
+            component[layout.PART_GAIN] = gain * MIXED_VALUE / median
+        if made.mix != "composition":
+            return
+        self.weighed = layout.POINTED if made.turned else layout.WEIGHED
+        lowest, highest = (0.5, 3.0) if made.turned else (1.0, 2.5)
+        number = -1
+        for component in self.components:
+            if component[layout.PART_FIRST]:
+                number += 1
+                decay = -0.5 / (self.dimension * rng.uniform(lowest, highest) ** 2)
                 component[layout.PART_OFFSET] = 100.0 * number
-                component[layout.PART_DECAY] = -0.5 / (self.dimension * rng.uniform(1.0, 2.5) ** 2)
+            component[layout.PART_DECAY] = decay
 
     def _medians(self, rng: np.random.Generator) -> list[float]:
         """The median of every component alone at random points."""
@@ -225,11 +299,15 @@ class _Data:
         for number in range(len(self.components)):
             alone = _Data(self.dimension, lower, lower + 10.0 / inverse)
             alone.components, alone.vectors = [self.components[number]], [self.vectors[number]]
-            call = ObjectiveCall(Objective(made_objective, alone.packed(0.0), work_size(self.dimension)))
+            call = ObjectiveCall(alone.objective(0.0))
             found.append(max(float(np.median(call.batch(points, np.empty(0)))), 1e-300))
         return found
 
-    def packed(self, bias: float) -> np.ndarray:
+    def objective(self, bias: float) -> Objective:
+        """The objective of the components."""
+        return Objective(made_objective, self._packed(bias), work_size(self.dimension, len(self.components)))
+
+    def _packed(self, bias: float) -> np.ndarray:
         """The data as the kernel reads them."""
         lower, inverse = self.box
         frequencies = np.zeros(self.dimension + 8)
