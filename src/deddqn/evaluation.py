@@ -13,7 +13,7 @@ import csv
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,7 @@ def evaluate_policies(
     seed: int = 0,
     portfolio: Portfolio = PAPER,
     config: DEConfig | None = None,
+    budgets: Sequence[int] | None = None,
     reward: str = "R2",
     reward_setups: Sequence[np.ndarray] | None = None,
     threads: int | None = None,
@@ -83,24 +84,27 @@ def evaluate_policies(
     repeats, first : runs per policy and problem, and the number of the first one; all policies share the seeds.
     seed : root of the random streams.
     portfolio, config : operators and DE settings of all runs.
+    budgets : of every problem, instead of that of `config`.
     reward, reward_setups : the reward that is summed, and its constants for every problem.
     threads : threads of the runs; all cores by default.
     """
     setups = reward_setups if reward_setups is not None else [np.zeros(0)] * len(problems)
+    shared = config or DEConfig()
+    configs = [shared] * len(problems) if budgets is None else [replace(shared, budget=b) for b in budgets]
     runs = VectorizedRuns(
         [
             RunSpec(
                 problem=problem,
                 policy=policy,
                 portfolio=portfolio,
-                config=config or DEConfig(),
+                config=settings,
                 seed=seed,
                 repeat=first + r,
                 reward=reward,
                 reward_setup=setup,
             )
             for policy in policies
-            for problem, setup in zip(problems, setups, strict=True)
+            for problem, setup, settings in zip(problems, setups, configs, strict=True)
             for r in range(repeats)
         ],
         threads=threads,

@@ -10,7 +10,7 @@ from deddqn.cli import main
 from deddqn.cli.config_options import given_values, option_type, parameter_texts, with_options
 from deddqn.cli.train import Options, cluster_of, settings_of
 from deddqn.training.config import ClusterConfig, TrainingConfig
-from deddqn.training.policy_search.search import PolicySearchConfig
+from deddqn.training.policy_search.config import PolicySearchConfig
 
 
 @pytest.mark.parametrize("config", [TrainingConfig, PolicySearchConfig, ClusterConfig])

@@ -47,7 +47,8 @@ def train(out: Path, **settings: Any) -> None:
 
 def search(out: Path, **settings: Any) -> None:
     """A search for a softmax policy into the folder `out`."""
-    from deddqn.training.policy_search.search import PolicySearch, PolicySearchConfig
+    from deddqn.training.policy_search.config import PolicySearchConfig
+    from deddqn.training.policy_search.search import PolicySearch
 
     if settings.get("portfolio") in PORTFOLIOS:
         settings["portfolio"] = PORTFOLIOS[settings["portfolio"]]

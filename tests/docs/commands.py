@@ -19,7 +19,7 @@ from typing import Any
 import tyro
 
 from deddqn.cli import COMMANDS, main
-from deddqn.training.policy_search.search import SEARCH_PRESETS
+from deddqn.training.policy_search.config import SEARCH_PRESETS
 
 ROOT = Path(__file__).parents[2]
 

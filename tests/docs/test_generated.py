@@ -20,7 +20,7 @@ from deddqn.policies import policy_names, registry, save_softmax
 from deddqn.policies.files import read_policy_file
 from deddqn.policies.registry import SHIPPED
 from deddqn.training.config import PRESETS, TrainingConfig
-from deddqn.training.policy_search.search import PolicySearchConfig
+from deddqn.training.policy_search.config import PolicySearchConfig
 from tests.docs import commands
 from tests.docs.blocks import ROOT, blocks
 from tools.docs import api, cards, methods, performance

@@ -26,7 +26,8 @@ from deddqn.experiments.tuning import Tuning, TuningProtocol, decide, open_study
 from deddqn.policies import load_policy_file
 from deddqn.problems import get
 from deddqn.report import write_report
-from deddqn.training.policy_search.search import PolicySearch, PolicySearchConfig
+from deddqn.training.policy_search.config import PolicySearchConfig
+from deddqn.training.policy_search.search import PolicySearch
 from tests.experiments.methods_for_tests import Dying, RandomSearch, rows
 
 BOX = [(-5.0, 5.0)] * 6

@@ -18,7 +18,8 @@ from deddqn.training.checkpoint import checkpoints, load_checkpoint, save_checkp
 from deddqn.training.config import TrainingConfig
 from deddqn.training.dqn.replay_buffer import ReplayBuffer
 from deddqn.training.dqn.trainer import Trainer, train
-from deddqn.training.policy_search.search import PolicySearch, PolicySearchConfig
+from deddqn.training.policy_search.config import PolicySearchConfig
+from deddqn.training.policy_search.search import PolicySearch
 
 MIB = 2**20
 

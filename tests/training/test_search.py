@@ -8,7 +8,8 @@ from deddqn.evaluation import evaluate_policies, rank_score
 from deddqn.policies import load_policy, load_policy_file, save_softmax, softmax_policy
 from deddqn.policies.softmax import N_INPUTS, prescreening_gate_of, weights_of
 from deddqn.training.policy_search.cma_es import CMAES
-from deddqn.training.policy_search.search import PolicySearch, PolicySearchConfig, search_policy
+from deddqn.training.policy_search.config import PolicySearchConfig
+from deddqn.training.policy_search.search import PolicySearch, search_policy
 
 
 def ellipsoid(points):
@@ -224,3 +225,27 @@ def test_a_portfolio_by_name():
         PolicySearchConfig.from_json({"preset": "sofmax"})
     with pytest.raises(ValueError, match="final_population must be at most population_size"):
         PolicySearchConfig(final_population=200)
+
+
+def test_problems_with_budgets_of_their_own(tmp_path):
+    """Every run ends with the budget of its problem, and the settings that follow it differ."""
+    small = {**SMALL, "generations": 1, "problems": ("cec2005:F1/d10@300", "cec2005:F6/d10"), "evaluate_every": 1}
+    search = PolicySearch(PolicySearchConfig(**small), tmp_path / "a", quiet=True)
+    assert search.budgets == [300, 400] and [p.name for p in search.problems] == ["cec2005:F1/d10", "cec2005:F6/d10"]
+    search.run()
+    assert search.evaluations == SMALL["offspring"] * (300 + 400)
+    ruled = PolicySearchConfig.from_json(
+        {"preset": "softmax-budget", "problems": ["made:3@2000", "made:3@900"], "generations": 1, "offspring": 4}
+        | {"reference_repeats": 1, "evaluate_repeats": 1}
+    )
+    search = PolicySearch(ruled, tmp_path / "b", quiet=True)
+    search.run()
+    found = load_policy_file(tmp_path / "b" / "softmax.safetensors")
+    assert found.de["by_budget"] == load_policy("softmax-budget").de["by_budget"]
+    assert search.evaluations == 4 * 2900
+
+
+@pytest.mark.parametrize("name", ["cec2005:F1/d10@", "cec2005:F1/d10@0", "cec2005:F1/d10@1e4", "cec2005:F1/d10@-5"])
+def test_wrong_budgets_of_problems_are_refused(name):
+    with pytest.raises(ValueError, match=f"problems must look like 'made:17/d23@40000', got '{name}'"):
+        PolicySearchConfig(**{**SMALL, "problems": (name,)})

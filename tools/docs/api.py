@@ -104,10 +104,8 @@ PARTS = (
         (
             ("deddqn.training.config", ("TrainingConfig", "preset", "PRESETS")),
             ("deddqn.training.dqn.trainer", ("train", "Trainer", "TrainingResult")),
-            (
-                "deddqn.training.policy_search.search",
-                ("PolicySearchConfig", "SEARCH_PRESETS", "search_policy", "PolicySearch"),
-            ),
+            ("deddqn.training.policy_search.config", ("PolicySearchConfig", "SEARCH_PRESETS")),
+            ("deddqn.training.policy_search.search", ("search_policy", "PolicySearch")),
             ("deddqn.training.api", ("learn", "Learned", "TrainingFailed", "config_of")),
             ("deddqn.training.dqn.paper_grid", ("paper_grid", "grid_configs")),
             (

@@ -18,7 +18,7 @@ from deddqn.policies.softmax import INPUTS
 from deddqn.problems import SUITES
 from deddqn.report.scales import Scale
 from deddqn.training.config import PRESETS, TrainingConfig
-from deddqn.training.policy_search.search import PolicySearchConfig
+from deddqn.training.policy_search.config import PolicySearchConfig
 from tools.docs import markdown
 from tools.docs.markdown import code
 from tools.docs.stamps import weights_hash

@@ -12,7 +12,7 @@ from deddqn._utils.optional_imports import need
 from deddqn.cli.config_options import given_values, with_options
 from deddqn.training.__main__ import run_settings
 from deddqn.training.config import PRESETS, ClusterConfig, TrainingConfig
-from deddqn.training.policy_search.search import SEARCH_PRESETS, PolicySearchConfig
+from deddqn.training.policy_search.config import SEARCH_PRESETS, PolicySearchConfig
 from deddqn.training.strict_json import read_values
 
 PaperGrid = Literal["paper"]

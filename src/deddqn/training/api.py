@@ -14,7 +14,8 @@ from deddqn._utils.signals import stopped_by_signals
 from deddqn._utils.validation import choice_error
 from deddqn.training.config import PRESETS, ClusterConfig, TrainingConfig
 from deddqn.training.dqn.rollout import Actors, RolloutSource
-from deddqn.training.policy_search.search import SEARCH_PRESETS, PolicySearch, PolicySearchConfig
+from deddqn.training.policy_search.config import SEARCH_PRESETS, PolicySearchConfig
+from deddqn.training.policy_search.search import PolicySearch
 
 
 class TrainingFailed(RuntimeError):

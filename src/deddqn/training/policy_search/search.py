@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,8 @@ import numpy as np
 from deddqn._utils.atomic import write_text
 from deddqn._utils.plain_json import check_form
 from deddqn._utils.reading import check_arrays, forms_of
-from deddqn._utils.validation import check_whole_number, choice_error
+from deddqn._utils.validation import check_whole_number
 from deddqn._utils.versions import versions
-from deddqn.de.portfolio import EXTENDED
 from deddqn.evaluation import (
     HELD_OUT,
     evaluate_policies,
@@ -44,105 +42,12 @@ from deddqn.policies.softmax import (
 from deddqn.problems import Problem, get, suite
 from deddqn.training.checkpoint import check_same, damaged, load_checkpoint, prepare_folder, save_checkpoint
 from deddqn.training.policy_search.cma_es import CMAES
+from deddqn.training.policy_search.config import PolicySearchConfig
 from deddqn.training.provenance import LIBRARIES, commit
-from deddqn.training.strict_json import RunSettings, check, from_values, to_values
 from deddqn.training.training_log import TrainingLog
 
 VALIDATION = HELD_OUT + 500_000_000
 """Repeats that decide which generation's mean is kept; neither searched on nor reported."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PolicySearchConfig(RunSettings):
-    """Settings of a policy search. With `n_candidates` above 1 the gate of the pre-screening is searched, too.
-
-    Parameters
-    ----------
-    suite : named suite of training problems.
-    problems : training problems by name, instead of a suite; names like cec2005:F1/d10.
-    generations : generations of CMA-ES.
-    offspring : policies per generation (lambda of CMA-ES).
-    repeats : runs of a policy per problem and generation.
-    sample : problems that a generation runs on, drawn for it (0: all).
-    sigma : initial standard deviation of every weight.
-    start : name or file of a softmax policy to start from; the uniform policy (all weights 0) if empty.
-    reference_repeats : runs per reference policy and problem.
-    pool : CSV file of `deddqn export` whose runs are the references instead, for instance those of strong peers.
-    mean_window : generations that the moving average of the means of CMA-ES looks back on. The average is what is
-        validated and kept, because a mean moves with the noise of its last generations; 1 takes the mean itself.
-    evaluate_every : generations between validations of the average on other seeds.
-    evaluate_repeats : runs per problem of a validation.
-    seed : root of all randomness.
-    threads : threads of the runs (0: all cores).
-    checkpoint_seconds : time between two checkpoints.
-    max_seconds : stop with a checkpoint after this time (0: never).
-    tensorboard : also write TensorBoard files, where it is installed.
-    """
-
-    suite: str = "cec2005-train"
-    problems: tuple[str, ...] = ()
-    generations: int = 100
-    offspring: int = 16
-    repeats: int = 1
-    sample: int = 0
-    sigma: float = 1.0
-    start: str = ""
-    reference_repeats: int = 10
-    pool: str = ""
-    mean_window: int = 1
-    evaluate_every: int = 10
-    evaluate_repeats: int = 4
-    seed: int = 0
-    threads: int = 0
-    checkpoint_seconds: float = 30.0
-    max_seconds: float = 0.0
-    tensorboard: bool = False
-
-    def __post_init__(self) -> None:
-        for name in (
-            "generations",
-            "repeats",
-            "reference_repeats",
-            "mean_window",
-            "evaluate_every",
-            "evaluate_repeats",
-        ):
-            check(name, getattr(self, name) >= 1, "at least 1", getattr(self, name))
-        check("offspring", self.offspring >= 4, "at least 4", self.offspring)
-        check("sample", self.sample >= 0, "0 or more", self.sample)
-        self.de_config()
-        self.operators()
-        check("sigma", 0.0 < self.sigma < float("inf"), "a positive number", self.sigma)
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> PolicySearchConfig:
-        """Settings from JSON values; ``"preset"`` names where they start from. An unknown key is an error."""
-        given = dict(values)
-        name = given.pop("preset", "softmax")
-        if name not in SEARCH_PRESETS:
-            raise choice_error("preset", name, SEARCH_PRESETS)
-        return from_values(cls, SEARCH_PRESETS[name], given)
-
-    def to_json(self) -> dict[str, Any]:
-        """The settings as JSON values."""
-        return to_values(self)
-
-
-SEARCH_PRESETS: dict[str, dict[str, Any]] = {
-    "softmax": {},
-    "softmax-x": {
-        "portfolio": EXTENDED.values,
-        "final_population": 7,
-        "pbest": 0.2,
-        "restart_tolerance": 0.03,
-        "restart_final_fraction": 0.3,
-        "repair": "midpoint",
-        "n_candidates": 2,
-        "mean_window": 40,
-    },
-}
-"""Named settings: the paper's portfolio, and the extended one with the DE settings of `softmax-x`."""
-
 
 FIRST_GATE = 3.0
 """Initial bias of the pre-screening gate: it is open in 95 of 100 decisions."""
@@ -176,8 +81,10 @@ class PolicySearch:
         self.config, self.out = config, Path(out)
         self._lock, found = prepare_folder(self.out, resume=resume)
         try:
-            named = [get(name) for name in config.problems] if config.problems else suite(config.suite)
+            named = [get(name) for name, _ in config.with_budgets] if config.problems else suite(config.suite)
             self.problems = list(problems) if problems is not None else named
+            own = problems is None and config.problems
+            self.budgets = [b for _, b in config.with_budgets] if own else [config.budget] * len(self.problems)
             self._begin(found, quiet)
         except BaseException:
             self._lock.release()
@@ -195,8 +102,8 @@ class PolicySearch:
         self.references = np.zeros((len(self.problems), 0))
         self.stopped = False
         position = self._resume() if found else 0
-        runs = config.offspring * config.repeats * len(self._drawn())
-        total = config.generations * runs * config.budget
+        evaluations = np.mean(self.budgets) * len(self._drawn())
+        total = round(config.generations * config.offspring * config.repeats * evaluations)
         self.log = TrainingLog(self.out, total, position=position, tensorboard=config.tensorboard, quiet=quiet)
         self._started = self._saved_at = time.monotonic()
 
@@ -280,7 +187,9 @@ class PolicySearch:
         """(problems, runs): the final errors that runs are ranked among."""
         if self.config.pool:
             return read_errors(self.config.pool, self.problems)
-        return reference_errors(self.problems, repeats=self.config.reference_repeats, **self._settings)
+        return reference_errors(
+            self.problems, budgets=self.budgets, repeats=self.config.reference_repeats, **self._settings
+        )
 
     @property
     def done(self) -> bool:
@@ -299,7 +208,8 @@ class PolicySearch:
         first = self.cma.generation * self.config.repeats
         drawn = self._drawn()
         problems, references = [self.problems[k] for k in drawn], self.references[drawn]
-        found = evaluate_policies(policies, problems, repeats=self.config.repeats, first=first, **self._settings)
+        settings = {**self._settings, "budgets": [self.budgets[k] for k in drawn]}
+        found = evaluate_policies(policies, problems, repeats=self.config.repeats, first=first, **settings)
         everything = np.concatenate([references, *(e.errors for e in found)], axis=1)
         scores = np.array([rank_score(e.errors, everything) for e in found])
         against_references = float(np.mean([rank_score(e.errors, references) for e in found]))
@@ -325,7 +235,8 @@ class PolicySearch:
         """Score the average of the means on other seeds; keep it if it is the best so far."""
         policy = softmax_policy(**self._policy_at(self.average), **self._made_for)
         repeats = self.config.evaluate_repeats
-        found = evaluate_policy(policy, self.problems, repeats=repeats, first=VALIDATION, **self._settings)
+        settings = {**self._settings, "budgets": self.budgets}
+        found = evaluate_policy(policy, self.problems, repeats=repeats, first=VALIDATION, **settings)
         score = rank_score(found.errors, self.references)
         self.curve.append([self.cma.generation, score])
         if score > self.best_score:
