@@ -105,6 +105,13 @@ def test_candidates_and_cma_es_by_budget(maxfun, dimension, candidates, share):
 
 
 @pytest.mark.parametrize(
+    ("maxfun", "dimension", "share"), [(10**6, 12, 0.0), (19_499, 13, 0.0), (19_500, 13, 0.5), (45_000, 30, 0.5)]
+)
+def test_the_share_of_scales_by_the_success_rate(maxfun, dimension, share):
+    assert Optimizer([(-5, 5)] * dimension, maxfun=maxfun)._run.spec.config.rate_share == share
+
+
+@pytest.mark.parametrize(
     "others",
     [
         {"restart_tolerance": 0.1},

@@ -190,6 +190,34 @@ def test_the_adapted_numbers_have_their_distributions() -> None:
     assert scales.min() > 0.0 and scales.max() == 1.0
 
 
+@pytest.mark.parametrize(("rate", "mean"), [(0.0, 0.4), (0.1, 0.4 + math.tanh(0.5) / 4), (1.0, 0.65)])
+def test_scales_by_the_success_rate(rate: float, mean: float) -> None:
+    """F ~ Normal(0.4 + tanh(5 s) / 4, 0.02)."""
+    from deddqn.de.success_history import draw_scale_by_rate
+
+    stream = np.array([1, 2, 3, 4], dtype=np.uint64)
+    scales = np.array([draw_scale_by_rate(stream, rate) for _ in range(4000)])
+    assert abs(scales.mean() - mean) < 0.002 and abs(scales.std() - 0.02) < 0.002
+
+
+def test_half_of_the_scales_follow_the_success_rate() -> None:
+    """With a share of one half, half of the F lie within 0.1 of the mean that the rate gives, and more with 1."""
+    from deddqn.de.state import Scalar
+
+    shares = []
+    for share in (0.0, 0.5, 1.0):
+        config = DEConfig(population_size=200, budget=2400, rate_share=share)
+        portfolio = Portfolio([("rand/1", 0.05, 0.9, "F")])  # remembered ones are far from the others at first
+        run = RunSpec(problem=get("cec2005:F1/d10"), policy=uniform_policy(), portfolio=portfolio, config=config)
+        lanes = VectorizedRuns([run], threads=1)
+        lanes.advance(400)  # the first generation of trials
+        de_state = lanes.episodes[0].de_state
+        shares.append(np.mean(np.abs(de_state.trial_f[:200] - 0.4 - math.tanh(2.5) / 4) < 0.1))
+        lanes.advance()
+        assert 0.0 <= de_state.scalars[Scalar.SUCCESS_RATE] < 0.5 or share == 0.0
+    assert shares[0] < 0.1 and abs(shares[1] - 0.5) < 0.15 and shares[2] == 1.0
+
+
 @pytest.mark.parametrize("strategy", ["gauss", "cma"])
 def test_first_samples_have_mean_and_covariance_of_the_better_half(strategy: str) -> None:
     problem = Problem.from_function(lambda x: float(x[0] + 0.5 * x[1]), [(-1.0, 1.0)] * 2)

@@ -63,6 +63,7 @@ class ExtendedReference(ReferenceRun):
         restart_tolerance: float = 0.0,
         restart_final_fraction: float = 0.0,
         n_candidates: int = 1,
+        rate_share: float = 0.0,
         **settings: Any,
     ) -> None:
         super().__init__(portfolio=[entry[:3] for entry in portfolio], **settings)
@@ -72,7 +73,7 @@ class ExtendedReference(ReferenceRun):
         self.final_population = final_population or self.population_size
         self.pbest, self.archive_rate, self.restart_tolerance = pbest, archive, restart_tolerance
         self.restart_final_fraction = restart_final_fraction if restart_tolerance > 0.0 else 0.0
-        self.n_candidates = n_candidates
+        self.n_candidates, self.rate_share = n_candidates, rate_share
         self.uses_archive = any("pbest" in entry[0] for entry in portfolio)
         self.distribution = Distribution(self.upper - self.lower)
         self.restarts = self.returns = 0
@@ -92,6 +93,7 @@ class ExtendedReference(ReferenceRun):
         self.means = [([scale] * MEMORY, [rate] * MEMORY) for _, scale, rate in self.portfolio]
         self.oldest = [0 for _ in self.portfolio]
         self.used: dict[int, tuple[float, float]] = {}
+        self.success_rate = 0.5
 
     # -- F and CR
 
@@ -103,7 +105,11 @@ class ExtendedReference(ReferenceRun):
             if "CR" in self.adapts[op]:
                 rate = clipped(rate_means[slot] + SPREAD * self.source.normal(), 0.0, 1.0)
             if "F" in self.adapts[op]:
-                scale = self._cauchy(memory_f[slot])
+                if self.rate_share > 0.0 and self.source.uniform() < self.rate_share:
+                    mean = 0.4 + math.tanh(5.0 * self.success_rate) / 4.0
+                    scale = clipped(mean + 0.02 * self.source.normal(), 0.02, 1.0)
+                else:
+                    scale = self._cauchy(memory_f[slot])
         self.used[i] = (scale, rate)
         return scale, rate
 
@@ -120,6 +126,7 @@ class ExtendedReference(ReferenceRun):
             gain = improvement(float(self.fitness[i]), value, self.f_wsf)
             if gain > 0.0:
                 successes.setdefault(op, []).append((gain, *self.used[i]))
+        self.success_rate = sum(map(len, successes.values())) / max(len(self.follow_budget), 1)
         for op, found in successes.items():
             if not self.adapts[op]:
                 continue

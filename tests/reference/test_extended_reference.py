@@ -12,7 +12,7 @@ import pytest
 from deddqn.de import EXTENDED, DEConfig, Portfolio
 from deddqn.de.cma_state import Model
 from deddqn.de.mutation import STRATEGIES
-from deddqn.de.state import Counter, End
+from deddqn.de.state import Counter, End, Scalar
 from deddqn.engine import RunSpec
 from deddqn.engine.loop import start
 from deddqn.engine.run_memory import view_run
@@ -150,6 +150,12 @@ SCENARIOS = [
     Scenario(sphere, 20, 2, TWELVE, 3000, SHRINK, optimum=0.0, target_error=1e-4, ends=End.TARGET),
     Scenario(sphere, 20, 2, TWELVE, 3000, SHRINK, optimum=0.0, target_error=1e-4, deferred=True, ends=End.TARGET),
     Scenario(rastrigin, 8, 2, BOLD, 3000, RESTARTING, optimum=-330.0, target_error=0.9, seed=2, ends=End.TARGET),
+    # F that follows the success rate
+    Scenario(sphere, 12, 3, TWELVE, 300, {**SHRINK, "rate_share": 0.5}),
+    Scenario(rastrigin, 15, 4, PBEST, 400, {"rate_share": 1.0, "archive": 2.6}, deferred=True, repair="midpoint"),
+    Scenario(holes, 14, 2, GAUSS, 200, {**SHRINK, "rate_share": 0.3}),
+    Scenario(sphere, 10, 2, CMA_BESIDE, 300, {**RESTARTING, "rate_share": 0.5}, seed=4),
+    Scenario(never_finite, 10, 2, TWELVE, 120, {**SHRINK, "rate_share": 0.5}, deferred=True),
     # a distribution that learns, alone and beside others
     Scenario(slanting, 8, 1, CMA, 600, deferred=True),
     Scenario(slanting, 10, 3, CMA, 300),
@@ -304,6 +310,8 @@ class Comparison:
             scales, rates = zip(*reference.means, strict=True)
             near(de_state.memory_f, scales, f"{where}: means of F")
             near(de_state.memory_cr, rates, f"{where}: means of CR", absolute=TOLERANCE)
+        if reference.rate_share:
+            near(de_state.scalars[Scalar.SUCCESS_RATE], reference.success_rate, f"{where}: success rate")
 
     def compare_distribution(self, where: str) -> None:
         de_state, reference = self.de_state, self.reference.distribution

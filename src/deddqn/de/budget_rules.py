@@ -12,6 +12,7 @@ setting                   rule, with B evaluations and D coordinates
                           population, at most 1000
 ``n_candidates``          3 up to 30,000 evaluations, 2 above; 1 above 10 D^3
 ``archive``               D / 10 populations, between one half and two
+``rate_share``            one half with more than 12 coordinates and at least 1500 D evaluations, else 0
 ========================  ============================================================================================
 
 A search whose end is not known has no B: there the policy's constants hold, restarts among them.
@@ -36,6 +37,8 @@ CMA_SHARE, CMA_FROM = 0.25, 3000  # of CMA-ES, and the evaluations per coordinat
 CMA_EXTENT = 1e-3  # of the box, to which the population of DE has contracted by then
 LOCAL_SHARE, GRADIENTS = 0.2, 150  # of the local search; it needs no more than so many
 MOST_COORDINATES = 1000  # of the local search, which remembers D^2 numbers
+RATE_SHARE = 0.5  # of F that follows the success rate: with more than so many coordinates, and from so many evaluations
+RATE_COORDINATES, RATE_FROM = 12, 1500  # per coordinate on
 SMALLEST_ARCHIVE, LARGEST_ARCHIVE = 0.5, 2.0  # populations
 
 
@@ -66,6 +69,11 @@ def _archive(config: DEConfig, dimension: int) -> float:
     return min(max(dimension / 10.0, SMALLEST_ARCHIVE), LARGEST_ARCHIVE)
 
 
+def _rate_share(config: DEConfig, dimension: int) -> float:
+    long_enough = config.budget >= RATE_FROM * dimension
+    return RATE_SHARE if long_enough and dimension > RATE_COORDINATES else 0.0
+
+
 RULES: dict[str, Callable[[DEConfig, int], Any]] = {
     "restart_tolerance": lambda config, dimension: 0.0,
     "cma_share": _cma_share,
@@ -74,6 +82,7 @@ RULES: dict[str, Callable[[DEConfig, int], Any]] = {
     "population_size": _population,
     "n_candidates": _candidates,
     "archive": _archive,
+    "rate_share": _rate_share,
 }
 """What may stand in ``by_budget``; each gets the settings, with what stands before it here, and the dimension."""
 

@@ -17,7 +17,7 @@ LARGEST_ARCHIVE = 100.0  # populations
 MOST_TRIALS = 16
 BY_BUDGET = (
     *("cma_share", "cma_extent", "local_share"),
-    *("population_size", "n_candidates", "archive", "restart_tolerance"),
+    *("population_size", "n_candidates", "archive", "restart_tolerance", "rate_share"),
 )
 """Settings that may follow the budget."""
 
@@ -40,6 +40,8 @@ class DEConfig:
     target_value : a run ends when a value is not above this.
     final_population : the population shrinks linearly over the budget from NP to this size; None keeps NP.
     pbest : share of the best parents (at least two) from which the "pbest" strategies draw x_pbest.
+    rate_share : share of the trials whose F, where it adapts, follows the success rate of the last generation instead of
+        the history (`deddqn.de.success_history`).
     archive : size of the archive of replaced parents, as a multiple of the population in use.
     restart_tolerance : a population whose values and coordinates have come as close as this, relative to the range
         of all values so far and to the box, is replaced by a new one (on plateaus coordinates may be eight times as
@@ -72,6 +74,7 @@ class DEConfig:
     target_value: float = float("-inf")
     final_population: int | None = None
     pbest: float = 0.11
+    rate_share: float = 0.0
     archive: float = 1.0
     restart_tolerance: float = 0.0
     restart_final_fraction: float = 0.0
@@ -132,6 +135,8 @@ class DEConfig:
                 )
         if not 0.0 < self.pbest <= 1.0:
             raise ValueError(f"pbest must lie in (0, 1], got {self.pbest}")
+        if not 0.0 <= self.rate_share <= 1.0:
+            raise ValueError(f"rate_share must lie in [0, 1], got {self.rate_share}")
         if not 0.0 <= self.archive <= LARGEST_ARCHIVE:
             raise ValueError(f"archive must lie in [0, {LARGEST_ARCHIVE:g}], got {self.archive}")
         if not 0.0 <= self.restart_tolerance < 1.0:
@@ -165,6 +170,7 @@ class DEConfig:
 
 OWN_SETTINGS = (
     *("population_size", "final_population", "pbest", "archive", "restart_tolerance", "restart_final_fraction"),
+    "rate_share",
     *("repair", "n_candidates", "crossover_kind", "dither", "cma_share", "cma_extent", "local_share", "by_budget"),
 )
 """The settings that belong to a policy: they go into its file, and are the defaults of runs with it."""

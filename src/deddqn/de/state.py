@@ -128,6 +128,8 @@ class Scalar(IntEnum):
     DITHERED = 21  # what this generation has added
     TO_BEAT = 22  # best value of DE when CMA-ES took over
     CMA_EXTENT = 23  # that the population of DE must have by then
+    RATE_SHARE = 24  # of the trials whose F follows the success rate
+    SUCCESS_RATE = 25  # share of the last generation's trials that improved on their parents
 
 
 class Outcome(IntEnum):
@@ -251,6 +253,8 @@ SCALARS = slots(
     DITHERED=FINITE,
     TO_BEAT=VALUES,
     CMA_EXTENT=AS_BEGUN,
+    RATE_SHARE=AS_BEGUN,
+    SUCCESS_RATE=within(0, ONE),
 )
 
 DE_STATE = Layout(

@@ -7,6 +7,10 @@ trials improved on their parents forgets its oldest means for
     F: sum w F^2 / sum w F      CR: sum w CR / sum w      w: the improvement
 
 (R. Tanabe, A. Fukunaga, "Success-history based parameter adaptation for differential evolution", CEC 2013.)
+
+A share of the trials may have an F that follows s, the share of the last generation's trials that improved on their
+parents, instead: F ~ Normal(0.4 + tanh(5 s) / 4, 0.02). The history learns from them, too. (V. Stanovov, E. Semenkin,
+"Success rate-based adaptive differential evolution L-SRTDE for CEC 2024 competition", CEC 2024.)
 """
 
 from __future__ import annotations
@@ -20,6 +24,8 @@ from deddqn.rng import Stream, integer_below, standard_normal, uniform
 
 ADAPTS_SCALE, ADAPTS_CROSSOVER = 1, 2  # bits of `adapts`
 SPREAD = 0.1  # of both distributions
+FIRST_RATE = 0.5  # the success rate before the first generation
+LOWEST_MEAN, RATE_GAIN, STEEPNESS, RATE_SPREAD = 0.4, 0.25, 5.0, 0.02
 
 
 @kernel
@@ -29,6 +35,13 @@ def draw_scale(stream, mean):
         value = mean + SPREAD * math.tan(math.pi * (uniform(stream) - 0.5))
         if value > 0.0:
             return min(value, 1.0)
+
+
+@kernel
+def draw_scale_by_rate(stream, rate):
+    """F ~ Normal(0.4 + tanh(5 s) / 4, 0.02) in (0, 1], with the success rate s."""
+    mean = LOWEST_MEAN + RATE_GAIN * math.tanh(STEEPNESS * rate)
+    return min(max(mean + RATE_SPREAD * standard_normal(stream), RATE_SPREAD), 1.0)
 
 
 @kernel
@@ -47,7 +60,11 @@ def draw_parameters(de_state, i, op):
         if adapts & ADAPTS_CROSSOVER:
             crossover = draw_crossover(stream, de_state.memory_cr[op, mean])
         if adapts & ADAPTS_SCALE:
-            scale = draw_scale(stream, de_state.memory_f[op, mean])
+            share = de_state.scalars[Scalar.RATE_SHARE]
+            if share > 0.0 and uniform(stream) < share:
+                scale = draw_scale_by_rate(stream, de_state.scalars[Scalar.SUCCESS_RATE])
+            else:
+                scale = draw_scale(stream, de_state.memory_f[op, mean])
         de_state.trial_f[i] = scale
         de_state.trial_cr[i] = crossover
     return scale, crossover
@@ -56,6 +73,7 @@ def draw_parameters(de_state, i, op):
 @kernel
 def reset_memory(de_state):
     """All means are the numbers of their entries."""
+    de_state.scalars[Scalar.SUCCESS_RATE] = FIRST_RATE
     for op in range(de_state.memory_f.shape[0]):
         fill(de_state.memory_f[op], de_state.scale[op])
         fill(de_state.memory_cr[op], de_state.crossover[op])
@@ -71,6 +89,7 @@ def update_memory(de_state):
     success_sums = de_state.success_sums
     if success_sums.size == 0:
         return
+    update_success_rate(de_state)
     for op in range(success_sums.shape[0]):
         fill(success_sums[op], 0.0)
     for i in range(de_state.counters[Counter.RECORDED]):
@@ -87,6 +106,18 @@ def update_memory(de_state):
             success_sums[op, SuccessSum.CROSSOVER] += weight * de_state.trial_cr[i]
     for op in range(success_sums.shape[0]):
         _remember(de_state, op)
+
+
+@kernel
+def update_success_rate(de_state):
+    """The share of the generation's trials that improved on their parents, where somebody wants to know."""
+    counters, scalars = de_state.counters, de_state.scalars
+    if scalars[Scalar.RATE_SHARE] == 0.0 or counters[Counter.RECORDED] == 0:
+        return
+    improved = 0
+    for i in range(counters[Counter.RECORDED]):
+        improved += _gain(de_state, i) > 0.0
+    scalars[Scalar.SUCCESS_RATE] = improved / counters[Counter.RECORDED]
 
 
 @kernel

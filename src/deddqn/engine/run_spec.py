@@ -20,6 +20,7 @@ from deddqn.de.portfolio import ADAPTS, PAPER, Portfolio
 from deddqn.de.prescreening import CANDIDATES_SIGNATURE, make_candidates
 from deddqn.de.selection import SELECTION_SIGNATURE, collect_cma_samples, select_paper, selection_kernel
 from deddqn.de.state import DE_STATE, Counter, Scalar, archive_room, de_state_sizes
+from deddqn.de.success_history import FIRST_RATE
 from deddqn.engine.run_memory import EPISODE, OFFSETS, Link
 from deddqn.features.buffers import OBSERVER, Tally, observer_sizes
 from deddqn.features.landscape import LANDSCAPE_SIGNATURE
@@ -321,6 +322,7 @@ def _write_de_state(spec: RunSpec, de_state: Record) -> None:
     scalars[Scalar.PBEST], scalars[Scalar.ARCHIVE] = config.pbest, config.archive
     scalars[Scalar.RESTART_TOLERANCE] = config.restart_tolerance
     scalars[Scalar.DITHER], scalars[Scalar.CMA_EXTENT] = config.dither, config.cma_extent
+    scalars[Scalar.RATE_SHARE], scalars[Scalar.SUCCESS_RATE] = config.rate_share, FIRST_RATE
 
 
 def _write_constraints(spec: RunSpec, de_state: Record) -> None:
