@@ -40,8 +40,8 @@ class DEConfig:
     target_value : a run ends when a value is not above this.
     final_population : the population shrinks linearly over the budget from NP to this size; None keeps NP.
     pbest : share of the best parents (at least two) from which the "pbest" strategies draw x_pbest.
-    rate_share : share of the trials whose F, where it adapts, follows the success rate of the last generation instead of
-        the history (`deddqn.de.success_history`).
+    rate_share : share of the trials whose F, where it adapts, follows the success rate of the last generation instead
+        of the history (`deddqn.de.success_history`).
     archive : size of the archive of replaced parents, as a multiple of the population in use.
     restart_tolerance : a population whose values and coordinates have come as close as this, relative to the range
         of all values so far and to the box, is replaced by a new one (on plateaus coordinates may be eight times as
