@@ -33,11 +33,11 @@ from deddqn.de.local_state import LOCAL_FIELDS, Phase
 from deddqn.de.mutation import ARCHIVE_DONORS, CMA, GAUSS
 from deddqn.de.pending_state import PENDING_FIELDS
 from deddqn.de.portfolio import Portfolio
+from deddqn.de.success_state import MEMORY_SIZE, SUCCESS_FIELDS, SuccessSum
 from deddqn.de.surrogate_state import SURROGATE_FIELDS, surrogate_size
 from deddqn.rng import STATE_WORDS, Stream
 
 DONORS = 5
-MEMORY_SIZE = 6  # remembered per operator (H of L-SHADE)
 
 
 class Counter(IntEnum):
@@ -145,16 +145,6 @@ class Outcome(IntEnum):
     NEW_BSF = 7  # best so far with this trial
     NEW_WSF = 8  # worst so far with this trial
     REWARD = 9
-
-
-class SuccessSum(IntEnum):
-    """What a generation's successes teach one operator."""
-
-    LARGEST = 0  # improvement, the unit of the weights
-    WEIGHT = 1  # sum of w
-    SCALE = 2  # sum of w F
-    SCALE_SQUARED = 3
-    CROSSOVER = 4
 
 
 class End(IntEnum):
@@ -308,24 +298,7 @@ DE_STATE = Layout(
     ),
     Field("best_population_fitness", "float", ("best_population",), holds=VALUES),
     Field("weights", "float", ("sample",), "of the better half in a Gaussian sample", holds=ANYTHING),
-    Field("trial_f", "float", ("adapted",), "F of the trials", holds=within(0, math.inf)),
-    Field("trial_cr", "float", ("adapted",), "CR of the trials", holds=within(0, ONE)),
-    Field(
-        "memory_f",
-        "float",
-        ("K", "memory"),
-        "M_F of SHADE: the newest means of every operator",
-        holds=within(0, math.inf),
-    ),
-    Field("memory_cr", "float", ("K", "memory"), "M_CR", holds=within(0, ONE)),
-    Field(
-        "success_sums",
-        "float",
-        ("K", "success_sums"),
-        "sums over the successes of a generation: see `SuccessSum`",
-        holds=ANYTHING,
-    ),
-    Field("memory_updates", "int", ("K",), "updates of the memory so far", holds=COUNT),
+    *SUCCESS_FIELDS,
     *SURROGATE_FIELDS,
     *MODEL_FIELDS,
     *LOCAL_FIELDS,

@@ -19,7 +19,8 @@ import math
 
 from deddqn._jit import fill, kernel
 from deddqn.de.improvement import improvement
-from deddqn.de.state import MEMORY_SIZE, Counter, Scalar, SuccessSum
+from deddqn.de.state import Counter, Scalar
+from deddqn.de.success_state import MEMORY_SIZE, SuccessSum
 from deddqn.rng import Stream, integer_below, standard_normal, uniform
 
 ADAPTS_SCALE, ADAPTS_CROSSOVER = 1, 2  # bits of `adapts`
