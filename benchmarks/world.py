@@ -300,6 +300,10 @@ def main(arguments: Sequence[str]) -> None:
     options.methods = list(dict.fromkeys([*options.methods, *options.among]))
     if options.against and options.against not in options.methods:
         parser.error(f"--against must be one of the methods, got {options.against!r}")
+    if options.first < 0:
+        parser.error(f"--first must be 0 or more, got {options.first}")
+    if next(tasks(options), None) is None:
+        parser.error("no problem has such a dimension and budget; --problems looks at more")
     if not all(rivals_of(options)):
         parser.error("at least two methods are needed, or --among with another one")
     report(options, collect(options))

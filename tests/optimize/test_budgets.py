@@ -5,7 +5,7 @@ import pytest
 
 from deddqn import Optimizer, minimize
 from deddqn.de.anytime import first_size, slide_horizon
-from deddqn.de.state import Counter
+from deddqn.de.state import Counter, Scalar
 from deddqn.optimize import function_runner
 from tests.optimize.objectives import BOX, Learner, bowl, jitted_bowl, many_bowls
 
@@ -178,6 +178,18 @@ def test_points_that_were_asked_for_stay_valid():
     optimizer.extend(maxfun=300)
     optimizer.tell(points, [bowl(x) for x in points])
     assert optimizer.optimize(bowl).nfev == 300
+
+
+@pytest.mark.parametrize(("maxfun", "extended", "share"), [(2000, 19_500, 0.5), (19_500, 2000, 0.0)])
+def test_the_share_of_scales_by_the_success_rate_follows_the_new_budget(maxfun, extended, share, tmp_path):
+    optimizer = Optimizer([(-5, 5)] * 13, maxfun=maxfun, rng=1, updating="deferred")
+    for _ in range(3):
+        points = optimizer.ask()
+        optimizer.tell(points, [bowl(x) for x in points])
+    optimizer.extend(maxfun=extended)
+    assert optimizer._run.spec.config.rate_share == optimizer._run.de_state.scalars[Scalar.RATE_SHARE] == share
+    optimizer.save(tmp_path / "search")
+    assert same(Optimizer.load(tmp_path / "search").optimize(bowl), optimizer.optimize(bowl))
 
 
 def test_settings_that_follow_the_budget_follow_the_new_one():

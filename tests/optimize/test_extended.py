@@ -241,6 +241,7 @@ def test_settings_of_a_policy_and_those_given():
         archive=2.0,
         restart_tolerance=0.1,
         restart_final_fraction=0.2,
+        rate_share=0.5,
         repair="midpoint",
         n_candidates=4,
         crossover_kind="exponential",

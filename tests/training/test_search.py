@@ -228,14 +228,14 @@ def test_a_portfolio_by_name():
 
 
 def test_problems_with_budgets_of_their_own(tmp_path):
-    """Every run ends with the budget of its problem, and the settings that follow it differ."""
+    """Every run ends with the budget of its problem."""
     small = {**SMALL, "generations": 1, "problems": ("cec2005:F1/d10@300", "cec2005:F6/d10"), "evaluate_every": 1}
     search = PolicySearch(PolicySearchConfig(**small), tmp_path / "a", quiet=True)
     assert search.budgets == [300, 400] and [p.name for p in search.problems] == ["cec2005:F1/d10", "cec2005:F6/d10"]
     search.run()
     assert search.evaluations == SMALL["offspring"] * (300 + 400)
     ruled = PolicySearchConfig.from_json(
-        {"preset": "softmax-budget", "problems": ["made:3@2000", "made:3@900"], "generations": 1, "offspring": 4}
+        {"preset": "softmax-budget", "problems": ["made:3@2000", "made:4@900"], "generations": 1, "offspring": 4}
         | {"reference_repeats": 1, "evaluate_repeats": 1}
     )
     search = PolicySearch(ruled, tmp_path / "b", quiet=True)
@@ -245,7 +245,14 @@ def test_problems_with_budgets_of_their_own(tmp_path):
     assert search.evaluations == 4 * 2900
 
 
-@pytest.mark.parametrize("name", ["cec2005:F1/d10@", "cec2005:F1/d10@0", "cec2005:F1/d10@1e4", "cec2005:F1/d10@-5"])
+@pytest.mark.parametrize("name", ["made:3@", "made:3@0", "made:3@1e4", "made:3@-5", "@300", "made:3@" + "9" * 20, 3])
 def test_wrong_budgets_of_problems_are_refused(name):
-    with pytest.raises(ValueError, match=f"problems must look like 'made:17/d23@40000', got '{name}'"):
+    with pytest.raises(ValueError, match=f"problems must look like .* or 'made:17/d23@40000', got {name!r}"):
         PolicySearchConfig(**{**SMALL, "problems": (name,)})
+
+
+def test_problems_are_different_ones():
+    with pytest.raises(ValueError, match="problems must be different ones, got"):
+        PolicySearchConfig(**{**SMALL, "problems": ("made:3@300", "made:3@900")})
+    with pytest.raises(ValueError, match="problems must be a sequence of names, got 'made:3@300'"):
+        PolicySearchConfig(**{**SMALL, "problems": "made:3@300"})

@@ -35,7 +35,7 @@ SET_COUNTERS = (
     *(Counter.FINAL_EVALUATIONS, Counter.WHOLE_BUDGET, Counter.HAND_OVER, Counter.DECISION),
     *(Counter.LOCAL_FROM, Counter.LOCAL_DONE),
 )
-SET_SCALARS = (Scalar.RESTART_TOLERANCE, Scalar.TARGET_VALUE, Scalar.CMA_EXTENT)
+SET_SCALARS = (Scalar.RESTART_TOLERANCE, Scalar.TARGET_VALUE, Scalar.CMA_EXTENT, Scalar.RATE_SHARE)
 """What the settings say; everything else is what the run has come to."""
 
 
@@ -88,8 +88,14 @@ def copy_memory(old: Episode, new: Episode) -> None:
     counters[Counter.BEST_POPULATION_SIZE] = min(
         counters[Counter.BEST_POPULATION_SIZE], new.de_state.best_population_fitness.size
     )
-    for indices, unused in ((new.de_state.order, 0), (new.de_state.origin, -1)):
-        indices[indices >= new.de_state.fitness.size] = unused  # of rows that there are no more
+    rows, members = len(new.de_state.fitness), len(new.de_state.parents)
+    for indices, room, unused in (
+        (new.de_state.order, rows, 0),
+        (new.de_state.origin, rows, -1),
+        (new.de_state.donors, rows, 0),
+        (new.de_state.archive_donors, members, 0),
+    ):
+        indices[indices >= room] = unused  # of rows that there are no more
     first, allocated = int(old.de_state.counters[Counter.ALLOCATED]), int(counters[Counter.ALLOCATED])
     archived = min(int(counters[Counter.ARCHIVED]), archive_room)
     new.de_state.parents[allocated : allocated + archived] = old.de_state.parents[first : first + archived]

@@ -8,8 +8,7 @@ L conditions; o is the optimum. A *single* problem has one component; the compon
 their own, or rows of one rotation of all of them, and all weights are 1; those of a *composition* have all
 coordinates, and weights that fall with the distance to their own o, as in CEC2005 or, infinite at o, as in CEC2014.
 Offsets are 0 for the first component and positive for the others, so its o is the optimum. A hybrid within a
-composition has one weight.
-Pointers cannot be indexed by enums, so positions are plain numbers.
+composition has one weight. Pointers cannot be indexed by enums, so positions are plain numbers.
 """
 
 import math

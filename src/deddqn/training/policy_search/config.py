@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,16 +13,18 @@ from deddqn.de.config import DEConfig
 from deddqn.de.portfolio import EXTENDED
 from deddqn.training.strict_json import RunSettings, check, from_values, to_values
 
+_WITH_BUDGET = re.compile(r"([^@]+)(?:@([1-9][0-9]{0,14}))?")
+
 
 @dataclass(frozen=True, kw_only=True)
 class PolicySearchConfig(RunSettings):
-    """Settings of a policy search. With `n_candidates` above 1 the gate of the pre-screening is searched, too.
+    """Settings of a policy search. With a constant `n_candidates` above 1 the gate is searched, too.
 
     Parameters
     ----------
     suite : named suite of training problems.
-    problems : training problems by name, instead of a suite; names like cec2005:F1/d10, or made:17/d23@40000 where
-        a problem has a budget of its own.
+    problems : training problems by name, instead of a suite, each once; names like cec2005:F1/d10, or made:17/d23@40000
+        where a problem has a budget of its own.
     generations : generations of CMA-ES.
     offspring : policies per generation (lambda of CMA-ES).
     repeats : runs of a policy per problem and generation.
@@ -29,7 +32,8 @@ class PolicySearchConfig(RunSettings):
     sigma : initial standard deviation of every weight.
     start : name or file of a softmax policy to start from; the uniform policy (all weights 0) if empty.
     reference_repeats : runs per reference policy and problem.
-    pool : CSV file of `deddqn export` whose runs are the references instead, for instance those of strong peers.
+    pool : CSV file of `deddqn export` whose runs are the references instead, for instance those of strong peers,
+        with the budgets that the problems have here.
     mean_window : generations that the moving average of the means of CMA-ES looks back on. The average is what is
         validated and kept, because a mean moves with the noise of its last generations; 1 takes the mean itself.
     evaluate_every : generations between validations of the average on other seeds.
@@ -76,6 +80,7 @@ class PolicySearchConfig(RunSettings):
         check("sample", self.sample >= 0, "0 or more", self.sample)
         self.de_config()
         self.operators()
+        check("problems", not isinstance(self.problems, str), "a sequence of names", repr(self.problems))
         _ = self.with_budgets
         check("sigma", 0.0 < self.sigma < float("inf"), "a positive number", self.sigma)
 
@@ -86,11 +91,15 @@ class PolicySearchConfig(RunSettings):
     @property
     def with_budgets(self) -> list[tuple[str, int]]:
         """The names of the problems, and their budgets."""
-        split = [name.partition("@") for name in self.problems]
-        for name, at, budget in split:
-            if at and not (budget.isascii() and budget.isdigit() and int(budget) > 0):
-                raise ValueError(f"problems must look like 'made:17/d23@40000', got {name + at + budget!r}")
-        return [(name, int(budget) if at else self.budget) for name, at, budget in split]
+        found = []
+        for name in self.problems:
+            match = _WITH_BUDGET.fullmatch(name) if isinstance(name, str) else None
+            if match is None:
+                raise ValueError(f"problems must look like 'made:17/d23' or 'made:17/d23@40000', got {name!r}")
+            found.append((match[1], int(match[2] or self.budget)))
+        names = [name for name, _ in found]
+        check("problems", len(set(names)) == len(names), "different ones", self.problems)
+        return found
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> PolicySearchConfig:

@@ -65,7 +65,7 @@ class PolicySearch:
     ----------
     config : all settings.
     out : the folder of log, checkpoint and policy.
-    problems : training problems instead of those that `config` names.
+    problems : training problems instead of those that `config` names, with its budget.
     resume : continue from the newest checkpoint in `out`, if it has one; without it such a folder is refused.
     """
 
