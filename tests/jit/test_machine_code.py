@@ -31,6 +31,20 @@ print(machine_code.where_from()["deddqn.rewards.r1"], "numba" in sys.modules)
 
 BOWL = "import deddqn; print(deddqn.minimize(lambda x: (x * x).sum(), [(-5, 5)] * 3, maxfun=300, rng=1).fun.hex())"
 
+FULL = """
+import ctypes, mmap
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+size, page, reserved = 8 << 30, mmap.PAGESIZE, 0x4000  # MAP_NORESERVE
+start = libc.mmap(None, size, 0, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | reserved, -1, 0)
+assert start not in (None, 2**64 - 1)
+for k in range(200):
+    libc.munmap(start + size - (2 * k + 10) * page, page)
+"""
+"""Address space as beside libraries of gigabytes: single free pages, in which constants fit, far from larger room."""
+
 
 def run(script: str, **variables: str) -> str:
     environment = {name: value for name, value in os.environ.items() if name not in ("DEDDQN_JIT", "NUMBA_CACHE_DIR")}
@@ -153,6 +167,12 @@ def test_nowhere_to_write(tmp_path: Path) -> None:
 
 def test_the_same_bits_from_package_and_jit() -> None:
     assert run(BOWL, DEDDQN_JIT="1") == run(BOWL) == run(BOWL, NUMBA_DISABLE_JIT="1")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is taken as Linux gives it")
+def test_code_works_far_from_its_constants() -> None:
+    modules = "import numpy, llvmlite.binding, deddqn\n"
+    assert run(modules + FULL + BOWL) == run(BOWL)
 
 
 def test_old_code_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import platform
 from collections.abc import Iterator
 from typing import Any
 
@@ -125,13 +126,20 @@ def _twin(name: str, types: list[str]) -> Any:
 
 
 def target_machine(level: str | None) -> Any:
-    """What emits code for a level of processors, or for this one."""
+    """What emits code for a level of processors, or for this one.
+
+    On x86-64 the code model is the large one, as that of numba's own code: the loader takes memory for the code and for
+    its constants one by one, and where gigabytes of other libraries lie between them (torch with CUDA), offsets of 32
+    bits do not reach, for which LLVM aborts the process.
+    """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     cpu = level or llvm.get_host_cpu_name()
     features = "" if level else llvm.get_host_cpu_features().flatten()
     target = llvm.Target.from_triple(llvm.get_process_triple())
-    return target.create_target_machine(cpu=cpu, features=features, opt=3, reloc="pic", codemodel="default")
+    large = platform.machine().lower() in ("x86_64", "amd64")
+    reloc, model = ("static", "large") if large else ("pic", "default")
+    return target.create_target_machine(cpu=cpu, features=features, opt=3, reloc=reloc, codemodel=model)
 
 
 def optimise(module: Any, machine: Any) -> None:
