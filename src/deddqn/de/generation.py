@@ -6,18 +6,11 @@ import math
 
 from deddqn._jit import address_of_record, copy, fill, kernel
 from deddqn.de.anytime import slide_horizon
-from deddqn.de.cma_es import consider_hand_over, hand_back, is_behind, learn_from_population
 from deddqn.de.constraint_handling import call_level
 from deddqn.de.discrete import points_left
-from deddqn.de.local_search import (
-    begin_local_search,
-    close_local_search,
-    continue_local_search,
-    include_best_point,
-    is_time_for_local_search,
-)
 from deddqn.de.local_state import Phase
 from deddqn.de.population_statistics import describe_parents
+from deddqn.de.searchers import call_searchers
 from deddqn.de.selection import call_selection
 from deddqn.de.state import Counter, End, Outcome, Scalar
 from deddqn.de.termination import target_reached
@@ -119,8 +112,11 @@ def generation_is_over(de_state):
 
 
 @kernel
-def begin_generation(de_state):
-    """Compute the statistics of the parents and reset the generation's counters; or set why the run has ended."""
+def begin_generation(de_state, searchers):
+    """Compute the statistics of the parents and reset the generation's counters; or set why the run has ended.
+
+    `searchers` is the address of those beside DE (`deddqn.de.searchers`), 0 where there are none.
+    """
     counters = de_state.counters
     waited = counters[Counter.INITIALISED] == 0
     describe_parents(de_state)
@@ -130,41 +126,11 @@ def begin_generation(de_state):
         counters[Counter.ENDED] = End.EXHAUSTED
     elif counters[Counter.EVALUATIONS] >= counters[Counter.WHOLE_BUDGET]:
         counters[Counter.ENDED] = End.BUDGET
-    if counters[Counter.ENDED]:
-        show_population(de_state)
-    else:
-        choose_searcher(de_state)
+    if searchers:
+        call_searchers(searchers, (address_of_record(de_state),))
     if waited and counters[Counter.INITIALISED]:  # the population of DE is back
         describe_parents(de_state)
     reset_generation(de_state)
-
-
-@kernel
-def choose_searcher(de_state):
-    """Let CMA-ES or the local search make the next population, when its time has come and while it goes on."""
-    counters = de_state.counters
-    if counters[Counter.LOCAL_PHASE]:
-        continue_local_search(de_state)
-    elif counters[Counter.SAMPLING] and is_behind(de_state):
-        hand_back(de_state)
-    elif counters[Counter.SAMPLING]:
-        learn_from_population(de_state)
-    elif counters[Counter.EVALUATIONS] >= counters[Counter.HAND_OVER] and not counters[Counter.TRIED]:
-        consider_hand_over(de_state)
-    if is_time_for_local_search(de_state):
-        begin_local_search(de_state)
-
-
-@kernel
-def show_population(de_state):
-    """Let the parents of a run that has ended be points with values, the best one among them."""
-    counters = de_state.counters
-    if counters[Counter.LOCAL_PHASE]:
-        close_local_search(de_state)
-    elif counters[Counter.SAMPLING]:
-        counters[Counter.POPULATION] = counters[Counter.RECORDED]
-    if de_state.local_point.size:
-        include_best_point(de_state)
 
 
 @kernel
@@ -193,10 +159,10 @@ def exhausted(de_state):
 
 
 @kernel
-def finish_generation(de_state, select, update_level):
+def finish_generation(de_state, select, update_level, searchers):
     """Select and begin the next generation; after a new population only the latter.
 
-    `select` and `update_level` are addresses, the latter 0 without constraints.
+    All but the first are addresses: `update_level` is 0 without constraints, `searchers` where DE is alone.
     """
     counters = de_state.counters
     if counters[Counter.SAMPLING] or counters[Counter.LOCAL_PHASE]:
@@ -210,4 +176,4 @@ def finish_generation(de_state, select, update_level):
         counters[Counter.RENUMBERED] = 0
     if update_level:
         call_level(update_level, (address_of_record(de_state),))
-    begin_generation(de_state)
+    begin_generation(de_state, searchers)

@@ -135,14 +135,14 @@ def replan(run):
     if de_state.visited.size:
         size = min(size, known + points_left(counters))
     if size <= known:
-        begin_generation(de_state)
+        begin_generation(de_state, links[Link.SEARCHERS])
         return
     enlarge_population(de_state, size)
     draw_individuals(de_state, known)
     for i in range(known, size):
         de_state.fitness[i] = math.inf
         fill(de_state.parent_pairs[i], math.inf)
-    begin_generation(de_state)
+    begin_generation(de_state, links[Link.SEARCHERS])
     for k in range(min(size, de_state.origin.size)):
         de_state.origin[k] = -1
     if links[Link.RENUMBER]:

@@ -43,7 +43,7 @@ def start(run, draw):
         setup = linked(links, Link.SETUP)
         call_reset(links[Link.RESET], (setup, core.memory, counters[Counter.N_OPS], counters[Counter.POPULATION]))
     if counters[Counter.HAND_OVER] == 0:
-        begin_generation(de_state)
+        begin_generation(de_state, links[Link.SEARCHERS])
 
 
 @kernel
@@ -131,7 +131,7 @@ def finish(episode):
     """End the generation for the DE state, the history and the policy."""
     core, de_state, observer = episode
     links, initialised = core.links, de_state.counters[Counter.INITIALISED]
-    finish_generation(de_state, links[Link.SELECTION], links[Link.LEVEL])
+    finish_generation(de_state, links[Link.SELECTION], links[Link.LEVEL], links[Link.SEARCHERS])
     if initialised and links[Link.END_RECORD]:
         call_end_record(links[Link.END_RECORD], (address_of_record(observer),))
     if initialised and links[Link.END_GENERATION]:

@@ -41,6 +41,7 @@ class Link(IntEnum):
     LEVEL = 22
     COLLECT = 23
     LANDSCAPE = 24  # 0: the paper's
+    SEARCHERS = 25
 
 
 OFFSETS = (Link.DE_STATE, Link.OBSERVER)

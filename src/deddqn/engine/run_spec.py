@@ -18,6 +18,7 @@ from deddqn.de.mutation import CMA
 from deddqn.de.operators import OPERATOR_SIGNATURE, operator_kernel
 from deddqn.de.portfolio import ADAPTS, PAPER, Portfolio
 from deddqn.de.prescreening import CANDIDATES_SIGNATURE, make_candidates
+from deddqn.de.searchers import SEARCHERS_SIGNATURE, searchers_kernel
 from deddqn.de.selection import SELECTION_SIGNATURE, collect_cma_samples, select_paper, selection_kernel
 from deddqn.de.state import DE_STATE, Counter, Scalar, archive_room, de_state_sizes
 from deddqn.de.success_history import FIRST_RATE
@@ -246,6 +247,8 @@ def bind(spec: RunSpec, arena: np.ndarray) -> None:
     links[Link.SELECTION] = address_of(selection_kernel(spec.portfolio, spec.config), SELECTION_SIGNATURE)
     collects = spec.asynchronous and any(entry.strategy == CMA for entry in spec.portfolio)
     links[Link.COLLECT] = address_of(collect_cma_samples, SELECTION_SIGNATURE) if collects else 0
+    searchers = searchers_kernel(spec.config)
+    links[Link.SEARCHERS] = 0 if searchers is None else address_of(searchers, SEARCHERS_SIGNATURE)
     links[Link.REWARD] = address_of(reward_kernel(spec.reward), REWARD_SIGNATURE)
     _link_array(links, Link.REWARD_SETUP, spec.reward_setup)
     landscape, record, end_record = state_kernels(spec.observed_state)
