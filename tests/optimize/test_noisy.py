@@ -113,6 +113,18 @@ def test_stopped_early():
     assert first.nfev == 0 and first.x.shape == (4,)
 
 
+def test_stopped_between_search_and_answer():
+    """When the answer is about to be evaluated again, what is known so far is the result."""
+    optimizer = Optimizer(BOX, **SHORT)
+    while optimizer.result.nfev < SHORT["maxfun"] - reserve(SHORT["maxfun"]):
+        points = optimizer.ask()
+        optimizer.tell(points, [bowl(x) for x in points])
+    optimizer.ask()
+    result = optimizer.result
+    assert result.reevaluations == 0 and result.fun_error == np.inf
+    assert np.isfinite(result.fun) and bowl(result.x) < 5.0
+
+
 def test_without_maxfun_ten_thousand():
     assert same(minimize(bowl, BOX, rng=1, noisy=True), minimize(bowl, BOX, rng=1, noisy=True, maxfun=10_000))
 

@@ -226,7 +226,10 @@ def test_processes_share_a_study(tmp_path):
     workers = [subprocess.Popen(command, cwd=Path(__file__).parents[2]) for _ in range(2)]
     assert [worker.wait(timeout=120) for worker in workers] == [0, 0]
     study = optuna.load_study(storage=storage, study_name="s")
-    assert len(study.trials) == 30 and len({tuple(p.values()) for p in params(study)}) == 30
+    distinct = len({tuple(p.values()) for p in params(study)})
+    assert (
+        len(study.trials) == 30 and distinct > 27
+    )  # 15 if both made the same; now and then a trial is its parent, rounded
 
 
 def test_samplers_can_be_pickled():

@@ -84,7 +84,7 @@ def begin_reevaluation(run: Run, maxfun: int) -> None:
 def answer(run: Run, judged: bool) -> dict[str, Any]:
     """x, fun, fun_error and reevaluations of a result; before the candidates were `judged` what is known so far."""
     model = run.de_state.model
-    if not judged:
+    if not judged or not np.isfinite(run.fitness).any():
         window = model[Model.WINDOW]
         near = model[Model.WINDOW_SUM] / window if window else model[Model.LAST_MEDIAN]
         begun = bool(model[Model.UPDATES])
