@@ -76,6 +76,9 @@ class Folder:
         path, columns = self.path / file, ["way", "family", "number", "errors"]
         rows = read(path)
         known = {(row["way"], row["family"], int(row["number"])): row["errors"] for row in rows}
+        for key in known.keys() & wanted.keys():
+            if (count := len(known[key].split())) != len(wanted[key]):
+                sys.exit(f"--runs must be {count} as in {path}, got {len(wanted[key])}")
         waiting = [(key, search) for key, asked in wanted.items() if key not in known for search in asked]
         found: dict[Key, list[float]] = {}
         with open(path, "a", newline="", encoding="utf-8") as opened:
@@ -257,7 +260,7 @@ def significant(own: Sequence[float], others: Sequence[float]) -> int:
 def main(arguments: Sequence[str]) -> None:
     """Learn, judge, and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.epoch_decisions", description=__doc__.split("\n")[0])
-    parser.add_argument("--problems", type=int, default=300, help="of both families to judge by")
+    parser.add_argument("--problems", type=int, default=300, help="to judge by, of each of the two families")
     parser.add_argument("--most-evaluations", type=int, default=50_000, help="leave problems with larger budgets out")
     parser.add_argument("--runs", type=int, default=6, help="searches of a problem to judge by")
     parser.add_argument("--rounds", type=int, default=20, help="of episodes and updates")

@@ -125,6 +125,15 @@ def test_stopped_between_search_and_answer():
     assert np.isfinite(result.fun) and bowl(result.x) < 5.0
 
 
+def test_an_answer_without_finite_values():
+    """Values of the answer that are not finite are not replaced by those of the search."""
+    optimizer, searched = Optimizer(BOX, **SHORT), SHORT["maxfun"] - reserve(SHORT["maxfun"])
+    while optimizer.result.nfev < SHORT["maxfun"]:
+        points = optimizer.ask()
+        optimizer.tell(points, [bowl(x) if optimizer.result.nfev < searched else np.nan for x in points])
+    assert optimizer.result.fun == np.inf and optimizer.result.reevaluations == 0
+
+
 def test_without_maxfun_ten_thousand():
     assert same(minimize(bowl, BOX, rng=1, noisy=True), minimize(bowl, BOX, rng=1, noisy=True, maxfun=10_000))
 

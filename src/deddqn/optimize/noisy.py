@@ -82,9 +82,9 @@ def begin_reevaluation(run: Run, maxfun: int) -> None:
 
 
 def answer(run: Run, judged: bool) -> dict[str, Any]:
-    """x, fun, fun_error and reevaluations of a result; before the candidates were `judged` what is known so far."""
+    """x, fun, fun_error and reevaluations of a result; what is known so far until a candidate has been `judged`."""
     model = run.de_state.model
-    if not judged or not np.isfinite(run.fitness).any():
+    if not judged or run.evaluations == run.spec.config.budget - len(run.population):  # none of them has a value yet
         window = model[Model.WINDOW]
         near = model[Model.WINDOW_SUM] / window if window else model[Model.LAST_MEDIAN]
         begun = bool(model[Model.UPDATES])
